@@ -1,0 +1,1 @@
+"""Which version is stronger: matches, and what their results mean."""

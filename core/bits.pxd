@@ -1,0 +1,7 @@
+"""Bit counting; x must not be 0 for lowest_bit32."""
+
+from libc.stdint cimport uint32_t
+
+cdef extern from "core/bits.h" nogil:
+    int popcount32(uint32_t x) noexcept
+    int lowest_bit32(uint32_t x) noexcept

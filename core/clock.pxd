@@ -1,0 +1,5 @@
+"""The clock that every deadline is on; seconds."""
+
+cdef extern from "core/clock.h" nogil:
+    double clock_now() noexcept
+    double clock_process_age() noexcept

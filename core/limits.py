@@ -1,0 +1,56 @@
+"""What a search may spend, and what it reports. Plain classes: an agent that is started for every move cannot afford dataclasses."""
+
+from __future__ import annotations
+
+
+class Limits:
+    """Bounds of one search; it stops at the first one reached. None means no bound.
+
+    Attributes:
+        deadline: moment on the monotonic clock (`time.monotonic`), in seconds.
+        nodes: nodes visited.
+        depth: plies of iterative deepening.
+    """
+
+    __slots__ = ("deadline", "depth", "nodes")
+
+    def __init__(self, *, deadline: float | None = None, nodes: int | None = None, depth: int | None = None) -> None:
+        self.deadline = deadline
+        self.nodes = nodes
+        self.depth = depth
+
+    def __repr__(self) -> str:
+        return f"Limits(deadline={self.deadline}, nodes={self.nodes}, depth={self.depth})"
+
+
+class SearchInfo:
+    """The outcome of a search so far.
+
+    Attributes:
+        move: the best move.
+        score: its value for the seat to move, in the evaluation's unit (the game's engine says which).
+        depth: plies searched completely.
+        nodes: nodes visited.
+        seconds: time spent.
+        pv: the principal variation, `move` first.
+    """
+
+    __slots__ = ("depth", "move", "nodes", "pv", "score", "seconds")
+
+    def __init__(
+        self, move: tuple[int, ...], score: int = 0, depth: int = 0, nodes: int = 0, seconds: float = 0.0, pv: tuple[tuple[int, ...], ...] = ()
+    ) -> None:
+        self.move = move
+        self.score = score
+        self.depth = depth
+        self.nodes = nodes
+        self.seconds = seconds
+        self.pv = pv
+
+    @property
+    def nps(self) -> float:
+        """Nodes per second."""
+        return self.nodes / self.seconds if self.seconds > 0 else 0.0
+
+    def __repr__(self) -> str:
+        return f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, nodes={self.nodes}, seconds={self.seconds:.3f})"

@@ -1,0 +1,161 @@
+"""The Python face that every game shows, on its reference rules and on its fast rules alike.
+
+Agents never import this module at run time (it would cost them milliseconds of start-up); referees, tests and tools do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+from core.limits import Limits, SearchInfo
+
+Move = tuple[int, ...]
+"""A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game names its PASS."""
+
+Span = tuple[str, str]
+"""A piece of a drawn line: its text, and the name of its style ("seat0" .. "seat3", "empty", "label", "from", "to", "cursor")."""
+
+Drawing = list[list[Span]]
+"""A drawn board, line by line, without any terminal code: the command line and the viewer colour it."""
+
+
+@dataclass(frozen=True)
+class FileExchange:
+    """How a judge that starts the program anew for every move talks to it, and what it allows.
+
+    Attributes:
+        input, output: names of the two files in the program's folder.
+        seconds: wall clock from the start of the process to its exit, per move.
+        megabytes: resident memory of the whole process tree.
+    """
+
+    input: str
+    output: str
+    seconds: float
+    megabytes: int
+
+
+@dataclass(frozen=True)
+class Option:
+    """A variant of the rules that `Position.start` and `Position.parse` take as a keyword."""
+
+    default: int | bool
+    help: str
+
+
+@dataclass(frozen=True)
+class GameInfo:
+    """What tools must know of a game before they load its rules.
+
+    Attributes:
+        name: as in the registry; title: as people call it.
+        players: seats at the table; chance: whether luck is involved after the start.
+        lower_wins: whether the lowest score wins (a penalty) instead of the highest.
+        score_name: what `Position.scores` counts, in one word.
+        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout.
+        options: variants of the rules, by keyword.
+    """
+
+    name: str
+    title: str
+    players: int
+    chance: bool
+    lower_wins: bool
+    score_name: str
+    exchange: FileExchange | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+class Position(Protocol):
+    """A position is a value: `play` gives a new one and leaves the old one alone.
+
+    `legal` knows that the game may be over, `pseudolegal` does not. A seat that is stuck in a game that goes on has exactly one
+    legal move, the game's PASS.
+    """
+
+    @classmethod
+    def start(cls, seed: int = 0, **options: int) -> Self:
+        """The position that a game starts from; `seed` chooses it where chance does. Options as in `GameInfo.options`."""
+        ...
+
+    @classmethod
+    def parse(cls, text: str, **options: int) -> Self:
+        """The position that `text` describes, in the form that `text()` writes. Raises TextError."""
+        ...
+
+    def text(self) -> str:
+        """The position as text; `parse` gives it back."""
+        ...
+
+    @property
+    def ply(self) -> int:
+        """Plies played before this position, from 0."""
+        ...
+
+    @property
+    def to_move(self) -> int:
+        """The seat whose turn it is, from 0."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        ...
+
+    def legal(self) -> list[Move]:
+        """The legal moves in ascending order; empty when the game is over, [PASS] when the seat to move is stuck."""
+        ...
+
+    def pseudolegal(self) -> list[Move]:
+        """What the pieces could do if the game went on; empty when stuck."""
+        ...
+
+    def play(self, move: Move) -> Self:
+        """The position after `move`. Raises IllegalMoveError."""
+        ...
+
+    def lose_turn(self) -> Self:
+        """The position after a turn that was lost to a foul: nothing moves. Raises RuleError where the rules know no such turn."""
+        ...
+
+    def scores(self) -> tuple[int | None, ...]:
+        """The score of every seat by the present board; None for a seat where nobody plays."""
+        ...
+
+    def perft(self, depth: int) -> int:
+        """Sequences of `depth` plies from here; a forced pass is a ply, a finished game has no moves."""
+        ...
+
+
+class DrawnPosition(Position, Protocol):
+    """A reference position: it can also draw itself."""
+
+    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
+        """The board as text; `marks` gives cells, as (column, row), another style."""
+        ...
+
+
+class Searcher(Protocol):
+    """The engine's face; a deeper search fits behind it."""
+
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:
+        """The best move found within the limits. Raises RuleError when the position has no move at all."""
+        ...
+
+
+def places(scores: Sequence[int | None], *, lower_wins: bool, out: Iterable[int] = ()) -> list[int | None]:
+    """The place of every seat, from 1; equal scores share it. Seats in `out` (disqualified) come last, None means an empty seat."""
+    out = set(out)
+    rank: dict[int, tuple[bool, int]] = {}
+    for seat, score in enumerate(scores):
+        if score is not None:
+            rank[seat] = (seat in out, 0 if seat in out else score if lower_wins else -score)
+    return [1 + sum(r < rank[seat] for r in rank.values()) if seat in rank else None for seat in range(len(scores))]
+
+
+def shares(place: Sequence[int | None]) -> list[float]:
+    """What every seat wins: k seats on the first place get 1/k each."""
+    first = sum(p == 1 for p in place)
+    return [1 / first if p == 1 else 0.0 for p in place]

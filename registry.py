@@ -1,0 +1,33 @@
+"""The games there are. This is the only file that lists them: a new game is its folder and one line here."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from core.errors import NotBuiltError, UnknownNameError
+
+GAMES = {
+    "ugolki": "ugolki",
+}
+"""Game name -> package."""
+
+HOW_TO_BUILD = "build the compiled modules first: python -m pip install -e . (in the checkout)"
+
+
+def load(game: str, part: str) -> ModuleType:
+    """The module `part` (reference, rules, engine, protocol, players, ...) of a game.
+
+    Raises:
+        UnknownNameError: there is no such game.
+        NotBuiltError: the game's compiled modules are missing.
+    """
+    if game not in GAMES:
+        raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+    name = f"{GAMES[game]}.{part}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
+            raise NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}") from error
+        raise

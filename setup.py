@@ -1,0 +1,133 @@
+"""What is compiled and how: the one list of extensions, the one set of Cython directives, the one place for compiler flags.
+
+Environment variables:
+    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation) or trace (line tracing, for Cython coverage)
+    QUARTET_CPU     x86-64-v2 (default), or any level that the compiler's -march takes; native for this machine only
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from registry import GAMES  # noqa: E402
+
+MODES = ("release", "debug", "trace")
+MODE = os.environ.get("QUARTET_BUILD") or "release"
+CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
+SCRATCH = ".build"
+
+CHECKED = MODE != "release"
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": CHECKED,
+    "wraparound": False,
+    "initializedcheck": CHECKED,
+    "cdivision": True,
+    "embedsignature": True,
+    "freethreading_compatible": True,
+    "linetrace": MODE == "trace",
+}
+PACKAGES = ["core", *GAMES.values(), "judge", "arena", "bench", "quartet"]
+
+
+def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU) -> list[str]:
+    """Flags for a compiler as distutils names it: "msvc" is cl; "unix" and "mingw32" are gcc, clang and their cross compilers."""
+    x86 = machine.lower() in {"x86_64", "amd64"}
+    if compiler == "msvc":
+        # cl has no name for x86-64-v2, which is close to what it assumes anyway; it has no "native" either.
+        arch = {"x86-64-v3": ["/arch:AVX2"], "x86-64-v4": ["/arch:AVX512"]}.get(cpu, []) if x86 else []
+        return ["/utf-8", "/Od" if mode == "debug" else "/O2", *arch]
+    flags = ["-Og", "-g", "-UNDEBUG"] if mode == "debug" else ["-O3", "-g0"]
+    # Floating point without contraction: the same numbers on every CPU level, for the fingerprint.
+    return [*flags, "-ffp-contract=off", *([f"-march={cpu}"] if x86 or cpu == "native" else [])]
+
+
+class BuildExtensions(build_ext):
+    """Knows our flags for each compiler, and says in one sentence what is missing."""
+
+    def build_extensions(self) -> None:
+        kind = self.compiler.compiler_type
+        complaint = missing_tool(kind, getattr(self.compiler, "compiler_so", []))
+        if complaint:
+            raise SystemExit(f"quartet: {complaint}")
+        for extension in self.extensions:
+            extension.extra_compile_args = compile_flags(kind, platform.machine())
+        stamp = Path(SCRATCH, "last-build")
+        made_by = f"{MODE} {CPU} {kind} {' '.join(getattr(self.compiler, 'compiler_so', []))}"
+        if not stamp.exists() or stamp.read_text() != made_by:
+            self.force = True  # the same sources, made otherwise
+        super().build_extensions()
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(made_by)
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except BaseError as error:
+            if "Visual C++" in str(error):
+                raise SystemExit(f"quartet: {NO_COMPILER}") from None
+            raise
+
+
+NO_COMPILER = (
+    "no C compiler was found; install one (Debian and Ubuntu: apt install build-essential; macOS: xcode-select --install; "
+    "Windows: the Visual Studio Build Tools)"
+)
+
+
+def missing_tool(compiler: str, command: list[str]) -> str | None:
+    """What a machine lacks for compiling an extension module, in one sentence, or None."""
+    if compiler == "unix" and command and shutil.which(command[0]) is None:
+        return f"{NO_COMPILER}; looked for {command[0]!r}"
+    if compiler == "unix" and not Path(sysconfig.get_path("include"), "Python.h").exists() and "CPATH" not in os.environ:
+        return "Python's C headers are missing; install them (Debian and Ubuntu: apt install python3-dev)"
+    return None
+
+
+def extensions() -> list[Extension]:
+    """Every .pyx of core and of the registered games, as C."""
+    from Cython.Build import cythonize  # noqa: PLC0415  (known only in the build environment)
+
+    sources = sorted(path for package in ("core", *GAMES.values()) for path in Path(package).glob("*.pyx"))
+    headers = sorted(str(path) for package in ("core", *GAMES.values()) for path in Path(package).rglob("*.h"))
+    macros = [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if MODE == "trace" else []
+    modules = [
+        Extension(".".join(path.with_suffix("").parts), [str(path)], include_dirs=["."], depends=headers, define_macros=macros)
+        for path in sources
+    ]
+    # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the way.
+    place = None if MODE == "trace" else f"{SCRATCH}/{MODE}"
+    return cythonize(modules, compiler_directives=DIRECTIVES, build_dir=place, force=MODE == "trace", quiet=True)
+
+
+def main() -> None:
+    os.chdir(ROOT)
+    if MODE not in MODES:
+        raise SystemExit(f"quartet: QUARTET_BUILD is {MODE!r}, not one of {', '.join(MODES)}")
+    setup(
+        packages=PACKAGES,
+        py_modules=["registry"],
+        package_dir={"": "."},
+        package_data={"": ["*.pyi", "*.pxd", "*.pxi", "*.h", "*.md", "*.txt", "*.bin"], "core": ["search/*.pxi"]},
+        ext_modules=extensions(),
+        cmdclass={"build_ext": BuildExtensions},
+        options={
+            "build": {"build_base": f"{SCRATCH}/setuptools"},  # `build/` is a folder of ours
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

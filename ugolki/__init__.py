@@ -1,0 +1,1 @@
+"""Ugolki, the four-player Corners; see RULES.md."""

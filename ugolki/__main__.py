@@ -1,0 +1,124 @@
+"""`python -m ugolki [FOLDER]`: the contest's agent. It reads input.txt, writes output.txt and ends; `--help` tells the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from core.transport import BAD_INPUT, FAILED, FileExchange, complain, exchange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+TARGET = 0.40
+"""Seconds from the start of the process to its end: the judge allows 0.5."""
+
+
+class Settings:
+    """What the caller chose, on the command line or else in the environment."""
+
+    __slots__ = ("complaint", "early", "folder", "nodes", "player", "seed", "target")
+
+    def __init__(self, environment: os._Environ[str]) -> None:
+        self.folder = "."
+        self.player = "bot"
+        self.complaint: str | None = None
+        self.target = TARGET
+        self.early = environment.get("QUARTET_EARLY", "1") != "0"
+        self.nodes: int | None = None
+        self.seed: int | None = None
+        for name, kind in (("target", float), ("nodes", int), ("seed", int)):
+            text = environment.get("QUARTET_" + name.upper())
+            if text:
+                try:
+                    setattr(self, name, kind(text))
+                except ValueError:  # a contest is no place to refuse to play
+                    self.complaint = f"QUARTET_{name.upper()} is {text!r}, not a number"
+
+
+def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
+    """Options override the environment. Exits with status 2 on unknown ones."""
+    import argparse  # noqa: PLC0415  (it costs milliseconds, and judges give no options)
+
+    parser = argparse.ArgumentParser(
+        prog="python -m ugolki",
+        description="Play one move of Ugolki: read input.txt in FOLDER, write output.txt there.",
+        epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the same where there is one); 1 internal error.",
+    )
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the strategy's folder (default: the working directory)")
+    parser.add_argument("--target", type=float, default=settings.target, metavar="SECONDS",
+                        help="wall clock of the whole process, from its start by the system (default %(default)s; QUARTET_TARGET)")
+    parser.add_argument("--no-early", dest="early", action="store_false", default=settings.early,
+                        help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)")
+    parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player: greedy, random (default: bot)")
+    parser.add_argument("--nodes", type=int, default=settings.nodes, metavar="N",
+                        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)")
+    parser.add_argument("--seed", type=int, default=settings.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
+    parser.parse_args(arguments, namespace=settings)  # type: ignore[call-overload]
+
+
+def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
+    """What `core.transport.exchange` asks. Raises ImportError when the extensions are not built, QuartetError for an unknown player."""
+    from core.limits import Limits, SearchInfo  # noqa: PLC0415  (everything here comes after the old answer has gone)
+    from core.timeman import deadline_of_process  # noqa: PLC0415
+    from ugolki import protocol  # noqa: PLC0415
+    from ugolki.engine import Engine  # noqa: PLC0415
+    from ugolki.rules import Position  # noqa: PLC0415
+
+    engine: Engine | None = Engine() if settings.player == "bot" else None
+    if engine is None:
+        from ugolki.players import player  # noqa: PLC0415
+
+        other = player(settings.player, settings.seed)
+
+    def think(question: bytes, answer: Callable[[str], None]) -> str | None:
+        reading = protocol.read_input(question)
+        if reading.complaint is not None:
+            from ugolki.emergency import best_move  # noqa: PLC0415
+
+            move = best_move(reading)
+            if move is None:
+                return f"{reading.complaint}; no legal move"
+            answer(protocol.format_answer(move, 0))
+            return reading.complaint
+        # Somebody set the limit of moves higher than ours, if the game goes on beyond it.
+        position = Position.from_cells(reading.cells, protocol.SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1))
+        if not position.pseudolegal():
+            return "no legal move"
+
+        def report(info: SearchInfo) -> None:
+            answer(protocol.format_answer(info.move, 0))
+
+        if settings.nodes is None:
+            limits = Limits(deadline=deadline_of_process(settings.target))
+        else:
+            limits = Limits(nodes=settings.nodes)
+        report(other.choose(position, limits) if engine is None else engine.choose(position, limits, report))
+        return settings.complaint
+
+    return think
+
+
+def main(arguments: Sequence[str]) -> int:
+    settings = Settings(os.environ)
+    if len(arguments) == 1 and not arguments[0].startswith("-"):
+        settings.folder = arguments[0]
+    elif arguments:
+        parse_arguments(arguments, settings)
+    files = FileExchange(settings.folder, "input.txt", "output.txt", early=settings.early)
+    try:
+        files.forget()
+        think = thinker(settings)
+    except ImportError as error:
+        complain(f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout")
+        return FAILED
+    except (OSError, LookupError) as error:
+        complain(str(error))
+        return BAD_INPUT
+    return exchange(files, think)
+
+
+if __name__ == "__main__":
+    # The answer is on the disk: what an interpreter does on its way out only costs time.
+    os._exit(main(sys.argv[1:]))

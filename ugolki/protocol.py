@@ -1,0 +1,143 @@
+"""Ugolki's texts in both directions: input.txt and output.txt, shared by agent and referee. Translation and nothing else.
+
+It imports next to nothing, for the agent is started anew for every move.
+"""
+
+from __future__ import annotations
+
+
+from core.errors import TextError
+from ugolki.geometry import PIECES, SEATS, SIZE, absolute, seen
+
+MOVES = 50
+"""Turns for each player until the game is stopped, by the contest's default."""
+PASS = (-1, -1, -1, -1)
+"""The ply of a player who is stuck. It has no text: its output.txt is missing."""
+UNREADABLE = SEATS + 1
+"""The label of a cell that could not be read: it can be neither entered nor jumped."""
+
+CELLS = SIZE * SIZE
+
+
+class Reading:
+    """What could be made of an input.txt.
+
+    Attributes:
+        turn: the move number, from 0.
+        cells: 100 labels row by row, as the reader sees them: 1 is the reader.
+        complaint: what is wrong with the text, in one sentence, or None.
+    """
+
+    __slots__ = ("cells", "complaint", "turn")
+
+    def __init__(self, turn: int, cells: list[int], complaint: str | None) -> None:
+        self.turn = turn
+        self.cells = cells
+        self.complaint = complaint
+
+
+def read_input(data: bytes) -> Reading:
+    """Read an input.txt, making the best of what real servers write; whatever is wrong with it goes into the complaint.
+
+    Taken without complaint: any white space or none between the digits, CRLF, a byte order mark, no newline at the end, players who
+    are not there, other players' pieces missing.
+    """
+    number, rows, complaint = _layout(_decode(data))
+    turn = 0
+    if number.isascii() and number.isdigit() and len(number) < 10:
+        turn = int(number)
+    elif complaint is None:
+        complaint = f"the move number is {number[:20]!r}, not a number"
+    cells: list[int] = []
+    for r, row in enumerate(rows):
+        for c, digit in enumerate(row):
+            if digit in "01234":
+                cells.append(int(digit))
+            else:
+                cells.append(UNREADABLE)
+                if complaint is None:
+                    complaint = f"unknown digit {digit!r} at column {c}, row {r}"
+    if complaint is None:
+        complaint = _miscount(cells)
+    return Reading(turn, cells, complaint)
+
+
+def parse_input(text: str) -> tuple[int, list[int]]:
+    """The move number and the 100 labels of an input.txt without fault. Raises TextError."""
+    reading = read_input(text.encode())
+    if reading.complaint is not None:
+        raise TextError(reading.complaint)
+    return reading.turn, reading.cells
+
+
+def format_input(cells: tuple[int, ...], ply: int) -> str:
+    """The input.txt that the seat to move at `ply` gets; `cells` as in `reference.Position`."""
+    seat = ply % SEATS
+    lines = [str(ply // SEATS)]
+    for row in range(SIZE):
+        labels = []
+        for column in range(SIZE):
+            c, r = absolute(seat, column, row)
+            label = cells[r * SIZE + c]
+            labels.append(str((label - 1 - seat) % SEATS + 1 if label else 0))
+        lines.append(" ".join(labels))
+    return "\n".join(lines) + "\n"
+
+
+def parse_answer(text: str, seat: int) -> tuple[int, ...]:
+    """The move, in absolute coordinates, that `seat` wrote into its output.txt. Raises TextError."""
+    words = text.split()
+    if len(words) != 4:
+        raise TextError(f"expected four integers, got {len(words)} words: {text[:40]!r}" if words else "the answer is empty")
+    for word in words:
+        if not (word.isascii() and word.removeprefix("-").isdigit() and len(word) < 10):
+            raise TextError(f"{word[:40]!r} is not an integer")
+    c1, r1, c2, r2 = map(int, words)
+    return absolute(seat, c1, r1) + absolute(seat, c2, r2)
+
+
+def format_answer(move: tuple[int, ...], seat: int) -> str:
+    """The output.txt by which `seat` plays `move`, given in absolute coordinates."""
+    c1, r1, c2, r2 = move
+    return "{} {} {} {}\n".format(*seen(seat, c1, r1), *seen(seat, c2, r2))
+
+
+def _decode(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _layout(text: str) -> tuple[str, list[str], str | None]:
+    """The move number, ten rows of ten characters (`?` where there is none), and a complaint when the text has another shape."""
+    lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "0", ["?" * SIZE] * SIZE, "it is empty"
+    if len(lines) == 1 + SIZE:
+        for row, line in enumerate(lines[1:]):
+            if len(line) != SIZE:
+                fitted = [(cells + "?" * SIZE)[:SIZE] for cells in lines[1:]]
+                return lines[0], fitted, f"row {row} has {len(line)} cells, not {SIZE}"
+        return lines[0], lines[1:], None
+    if len(lines) == SIZE and all(len(line) == SIZE for line in lines):
+        return "0", lines, "the move number is missing"
+    number, *words = text.split()
+    cells = "".join(words)
+    if len(cells) != CELLS and CELLS < len(number + cells) < CELLS + 4:  # the number was run together with the board
+        number, cells = (number + cells)[:-CELLS], (number + cells)[-CELLS:]
+    complaint = None if len(cells) == CELLS else f"{len(cells)} cells after the move number, not {CELLS}"
+    cells = (cells + "?" * CELLS)[:CELLS]
+    return number, [cells[i : i + SIZE] for i in range(0, CELLS, SIZE)], complaint
+
+
+def _miscount(cells: list[int]) -> str | None:
+    """What is wrong with the numbers of pieces: ours must be six, nobody has more."""
+    ours = cells.count(1)
+    if ours == 0:
+        return "none of our pieces (1) is on the board"
+    if ours != PIECES:
+        return f"{ours} of our pieces (1) are on the board, not {PIECES}"
+    for label in range(2, SEATS + 1):
+        if cells.count(label) > PIECES:
+            return f"player {label} has {cells.count(label)} pieces, more than {PIECES}"
+    return None

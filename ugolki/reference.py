@@ -1,0 +1,183 @@
+"""The rules of Ugolki in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from core.errors import IllegalMoveError
+from core.rules import Drawing, FileExchange, GameInfo, Move, Option
+from ugolki import protocol
+from ugolki.geometry import HOME, SEATS, SIZE, absolute, distance
+
+INFO = GameInfo(
+    name="ugolki",
+    title="Ugolki (four-player Corners)",
+    players=SEATS,
+    chance=False,
+    lower_wins=True,
+    score_name="penalty",
+    exchange=FileExchange(input="input.txt", output="output.txt", seconds=0.5, megabytes=256),
+    options={
+        "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
+        "play_out": Option(False, "finish the round in which a player comes home"),
+    },
+)
+
+PASS: Move = protocol.PASS
+
+Cell = tuple[int, int]
+LABELS = range(1, SEATS + 1)
+DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of Ugolki; see `core.rules.Position` for what its methods promise.
+
+    Attributes:
+        cells: 100 labels row by row from the top left of the absolute board: 0 empty, 1 to 4 the pieces of seats 0 to 3, and
+            `protocol.UNREADABLE`, a wall that can be neither entered nor jumped.
+        ply: plies played; the seat to move is ply mod 4.
+        moves: turns for each player until the game is stopped.
+        play_out: whether the round in which a player comes home is finished.
+    """
+
+    cells: tuple[int, ...]
+    ply: int = 0
+    moves: int = protocol.MOVES
+    play_out: bool = False
+
+    @classmethod
+    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False) -> Position:
+        """The start of every game; `seed` changes nothing, as nothing is left to chance."""
+        cells = [0] * (SIZE * SIZE)
+        for seat in range(SEATS):
+            for column, row in HOME:
+                c, r = absolute(seat, column, row)
+                cells[r * SIZE + c] = seat + 1
+        return cls(tuple(cells), 0, moves, play_out)
+
+    @classmethod
+    def parse(cls, text: str, moves: int = protocol.MOVES, play_out: bool = False) -> Position:
+        """A position in the form of input.txt: the reader sits on seat 0 and is to move. Raises TextError."""
+        turn, cells = protocol.parse_input(text)
+        return cls(tuple(cells), SEATS * turn, moves, play_out)
+
+    def text(self) -> str:
+        """The input.txt of the seat to move."""
+        return protocol.format_input(self.cells, self.ply)
+
+    def without(self, seat: int) -> Position:
+        """The position with nobody on `seat`: its pieces are off the board."""
+        return replace(self, cells=tuple(0 if label == seat + 1 else label for label in self.cells))
+
+    @property
+    def to_move(self) -> int:
+        return self.ply % SEATS
+
+    @property
+    def over(self) -> bool:
+        """As soon as a player is home (or the round is finished, with `play_out`), or after `moves` turns each."""
+        round_done = not self.play_out or self.to_move == 0
+        return self.ply >= SEATS * self.moves or (0 in self.scores() and round_done)
+
+    def legal(self) -> list[Move]:
+        if self.over:
+            return []
+        return self.pseudolegal() or [PASS]
+
+    def pseudolegal(self) -> list[Move]:
+        moves = []
+        for index, label in enumerate(self.cells):
+            if label == self.to_move + 1:
+                start = (index % SIZE, index // SIZE)
+                moves += [start + end for end in self.destinations(start)]
+        return sorted(moves)
+
+    def destinations(self, start: Cell) -> set[Cell]:
+        """Where the piece on `start` can go: one step, or one or more jumps, each over one piece onto the cell right behind it."""
+        steps = {cell for cell, _ in self._neighbours(start) if self._at(cell) == 0}
+        landed: set[Cell] = set()
+        frontier = [start]
+        while frontier:
+            for over, behind in self._neighbours(frontier.pop()):
+                is_free = self._at(behind) == 0 or behind == start  # the piece is in the air, its own cell is empty
+                if self._at(over) in LABELS and is_free and behind not in landed:
+                    landed.add(behind)
+                    frontier.append(behind)
+        return steps | (landed - {start})
+
+    def play(self, move: Move) -> Position:
+        if move not in self.legal():
+            raise IllegalMoveError(self._why_illegal(move))
+        if move == PASS:
+            return self.lose_turn()
+        start, end = move[1] * SIZE + move[0], move[3] * SIZE + move[2]
+        cells = list(self.cells)
+        cells[start], cells[end] = 0, cells[start]
+        return replace(self, cells=tuple(cells), ply=self.ply + 1)
+
+    def lose_turn(self) -> Position:
+        """The contest's server answers a foul by moving nothing."""
+        return replace(self, ply=self.ply + 1)
+
+    def scores(self) -> tuple[int | None, ...]:
+        """The penalty of every seat: the sum over its pieces of the distance to its square; None for a seat without pieces."""
+        penalties: list[int | None] = [None] * SEATS
+        for index, label in enumerate(self.cells):
+            if label in LABELS:
+                seat = label - 1
+                penalties[seat] = (penalties[seat] or 0) + distance(seat, index % SIZE, index // SIZE)
+        return tuple(penalties)
+
+    def perft(self, depth: int) -> int:
+        if depth == 0:
+            return 1
+        return sum(self.play(move).perft(depth - 1) for move in self.legal())
+
+    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
+        marks = marks or {}
+        goals = {seat: {(c, r) for c in range(SIZE) for r in range(SIZE) if distance(seat, c, r) == 0} for seat in range(SEATS)}
+        drawing: Drawing = [[("   " + " ".join(str(c) for c in range(SIZE)), "label")]]
+        for row in range(SIZE):
+            line = [(f"{row:2} ", "label")]
+            for column in range(SIZE):
+                label = self.cells[row * SIZE + column]
+                owner = [seat for seat in range(SEATS) if (column, row) in goals[seat]]
+                style = f"seat{label - 1}" if label else f"goal{owner[0]}" if owner else "empty"
+                line += [(str(label) if label else "·", marks.get((column, row), style)), (" ", "empty")]
+            drawing.append(line)
+        return drawing
+
+    def _at(self, cell: Cell) -> int | None:
+        """The label on a cell, None off the board."""
+        column, row = cell
+        return self.cells[row * SIZE + column] if 0 <= column < SIZE and 0 <= row < SIZE else None
+
+    def _neighbours(self, cell: Cell) -> list[tuple[Cell, Cell]]:
+        """The cell next to `cell` and the one behind it, in the four directions."""
+        column, row = cell
+        return [((column + dc, row + dr), (column + 2 * dc, row + 2 * dr)) for dc, dr in DIRECTIONS]
+
+    def _why_illegal(self, move: Move) -> str:
+        """One sentence for the loser of a turn."""
+        if self.over:
+            return "the game is over"
+        if move == PASS:
+            return "a pass is legal only when no piece can move"
+        if len(move) != 4:
+            return f"a move has four numbers, not {len(move)}"
+        start, end = (move[0], move[1]), (move[2], move[3])
+        for cell in (start, end):
+            if self._at(cell) is None:
+                return f"{cell} is off the board"
+        if self._at(start) == 0:
+            return f"there is no piece on {start}"
+        if self._at(start) != self.to_move + 1:
+            return f"the piece on {start} belongs to another player"
+        if start == end:
+            return f"the piece on {start} must leave its cell"
+        if self._at(end) != 0:
+            return f"{end} is occupied"
+        return f"the piece on {start} cannot reach {end}"
