@@ -15,6 +15,12 @@ GAMES = {
 HOW_TO_BUILD = "build the compiled modules first: python -m pip install -e . (in the checkout)"
 
 
+def check(game: str) -> None:
+    """Raises UnknownNameError when there is no such game."""
+    if game not in GAMES:
+        raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+
+
 def load(game: str, part: str) -> ModuleType:
     """The module `part` (reference, rules, engine, protocol, players, ...) of a game.
 
@@ -22,8 +28,7 @@ def load(game: str, part: str) -> ModuleType:
         UnknownNameError: there is no such game.
         NotBuiltError: the game's compiled modules are missing.
     """
-    if game not in GAMES:
-        raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+    check(game)
     name = f"{GAMES[game]}.{part}"
     try:
         return importlib.import_module(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import registry
 from core.rules import DrawnPosition, GameInfo, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class TablePosition(DrawnPosition, Protocol):

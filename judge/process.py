@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 if sys.platform == "win32":
     from judge.windows import SPAWN, Tree
@@ -100,11 +103,7 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
             tree.adopt(main)
             ending, spent, peak, status = _watch(main, tree, started, seconds, megabytes)
         finally:
-            with suppress(psutil.NoSuchProcess):
-                main.kill()
-            with suppress(psutil.TimeoutExpired):
-                main.wait(DEATH_SECONDS)
-            left_behind = tree.kill()
+            left_behind = tree.kill(main)
             if drain.finish():
                 main.stderr.close()
         return Run(ending, spent, peak, status, bytes(drain.kept), drain.size, left_behind)
@@ -163,17 +162,19 @@ def _watch(main: psutil.Popen, tree: Tree, started: float, seconds: float, megab
         now = time.perf_counter()
         if now - started >= seconds:
             return Ending.LATE, now - started, peak, None
-        peak = max(peak, _megabytes(tree))
+        peak = max(peak, _megabytes(tree, megabytes))
         looked = time.perf_counter()
         if peak > megabytes:
             return Ending.MEMORY, looked - started, peak, None
         pause = max(min(2 * pause, LOOK_EVERY), LOOK_COST * (looked - now))
 
 
-def _megabytes(tree: Tree) -> float:
-    """Resident memory of all processes of the tree, in megabytes."""
-    total = 0
-    for process in tree.members():
+def _megabytes(tree: Tree, limit: float) -> float:
+    """Resident memory of all processes of the tree, in megabytes; counting ends beyond the limit, for a fork bomb outgrows any look."""
+    total = 0.0
+    for pid in tree.members():
         with suppress(psutil.Error):
-            total += process.memory_info().rss
-    return total / MEGABYTE
+            total += psutil.Process(pid).memory_info().rss / MEGABYTE
+        if total > limit:
+            break
+    return total

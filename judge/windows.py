@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -85,26 +86,28 @@ if sys.platform == "win32":
 
         def adopt(self, main: psutil.Popen) -> None:
             """Put the suspended program into the job and let it run."""
-            self._check(self._kernel.AssignProcessToJobObject(self._job, ctypes.c_void_p(int(main._handle))))  # noqa: SLF001
+            self._check(self._kernel.AssignProcessToJobObject(self._job, ctypes.c_void_p(int(main._handle))))
             main.resume()
 
-        def members(self) -> list[psutil.Process]:
-            """The program's processes that there are now."""
+        def members(self) -> list[int]:
+            """The ids of the program's processes that there are now."""
             ids = ProcessIds()
             self._kernel.QueryInformationJobObject(self._job, BASIC_PROCESS_ID_LIST, ctypes.byref(ids), ctypes.sizeof(ids), None)
-            found = []
-            for pid in ids.ProcessIdList[: ids.NumberOfProcessIdsInList]:
-                with suppress(psutil.Error):
-                    found.append(psutil.Process(pid))
-            return found
+            return list(ids.ProcessIdList[: ids.NumberOfProcessIdsInList])
 
-        def kill(self) -> int:
-            """End every process and wait until it is gone; gives the number of those that were alive."""
-            running = self.members()
+        def kill(self, main: psutil.Popen) -> int:
+            """End every process and wait until it is gone; gives the number of those that were alive, `main` not counted."""
+            alive = len(set(self.members()) - {main.pid})
+            with suppress(psutil.Error):
+                main.kill()  # it may not have reached the job
             self._kernel.TerminateJobObject(self._job, 1)
-            psutil.wait_procs(running, timeout=SWEEP_SECONDS)
+            deadline = time.monotonic() + SWEEP_SECONDS
+            while self.members() and time.monotonic() < deadline:
+                time.sleep(0.001)
             self._kernel.CloseHandle(self._job)
-            return len(running)
+            with suppress(psutil.Error):
+                main.wait(SWEEP_SECONDS)
+            return alive
 
         def _check(self, succeeded: int) -> None:
             if not succeeded:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from core.limits import Limits, SearchInfo
 from core.rules import Position
 
+BENCH_LIMITS: Limits
+"""Of each search of the fingerprint."""
+
 class Engine:
     """Chooses moves; it owns the search's memory (about 1.6 MB), which it uses for one choice at a time."""
 

@@ -9,7 +9,10 @@ from ugolki.evaluate cimport cost, evaluate
 from ugolki.rules cimport DISTANCE, MAX_MOVES, SEATS, Board, Move, Position, generate, move_piece, move_tuple, over
 
 from core.errors import RuleError
-from core.limits import SearchInfo
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS = Limits(depth=5)
+"""Of each search of the fingerprint."""
 
 # What the search kernel expects.
 ctypedef Board State
@@ -82,6 +85,8 @@ cdef class Engine:
         if limits.depth is not None:
             deepest = max(1, min(deepest, limits.depth))
         for depth in range(1, deepest + 1):
+            if depth > 1 and limits.deadline is not None and clock_now() >= limits.deadline:
+                break
             s.max_nodes = limits.nodes if depth > 1 and limits.nodes is not None else 0
             s.deadline = limits.deadline if depth > 1 and limits.deadline is not None else 0
             with nogil:

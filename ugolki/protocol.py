@@ -26,14 +26,16 @@ class Reading:
         turn: the move number, from 0.
         cells: 100 labels row by row, as the reader sees them: 1 is the reader.
         complaint: what is wrong with the text, in one sentence, or None.
+        doubtful: rows of the wrong length, whose cells are a guess.
     """
 
-    __slots__ = ("cells", "complaint", "turn")
+    __slots__ = ("cells", "complaint", "doubtful", "turn")
 
-    def __init__(self, turn: int, cells: list[int], complaint: str | None) -> None:
+    def __init__(self, turn: int, cells: list[int], complaint: str | None, doubtful: list[int]) -> None:
         self.turn = turn
         self.cells = cells
         self.complaint = complaint
+        self.doubtful = doubtful
 
 
 def read_input(data: bytes) -> Reading:
@@ -43,6 +45,7 @@ def read_input(data: bytes) -> Reading:
     are not there, other players' pieces missing.
     """
     number, rows, complaint = _layout(_decode(data))
+    doubtful = [r for r, row in enumerate(rows) if len(row) != SIZE]
     turn = 0
     if number.isascii() and number.isdigit() and len(number) < 10:
         turn = int(number)
@@ -50,7 +53,7 @@ def read_input(data: bytes) -> Reading:
         complaint = f"the move number is {number[:20]!r}, not a number"
     cells: list[int] = []
     for r, row in enumerate(rows):
-        for c, digit in enumerate(row):
+        for c, digit in enumerate((row + "?" * SIZE)[:SIZE]):
             if digit in "01234":
                 cells.append(int(digit))
             else:
@@ -59,7 +62,7 @@ def read_input(data: bytes) -> Reading:
                     complaint = f"unknown digit {digit!r} at column {c}, row {r}"
     if complaint is None:
         complaint = _miscount(cells)
-    return Reading(turn, cells, complaint)
+    return Reading(turn, cells, complaint, doubtful)
 
 
 def parse_input(text: str) -> tuple[int, list[int]]:
@@ -109,16 +112,14 @@ def _decode(data: bytes) -> str:
 
 
 def _layout(text: str) -> tuple[str, list[str], str | None]:
-    """The move number, ten rows of ten characters (`?` where there is none), and a complaint when the text has another shape."""
+    """The move number, ten rows, and a complaint when the text has another shape; a row that is not ten characters long is doubtful."""
     lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
     if not lines:
-        return "0", ["?" * SIZE] * SIZE, "it is empty"
+        return "0", [""] * SIZE, "it is empty"
     if len(lines) == 1 + SIZE:
-        for row, line in enumerate(lines[1:]):
-            if len(line) != SIZE:
-                fitted = [(cells + "?" * SIZE)[:SIZE] for cells in lines[1:]]
-                return lines[0], fitted, f"row {row} has {len(line)} cells, not {SIZE}"
-        return lines[0], lines[1:], None
+        number, *rows = lines
+        wrong = [f"row {r} has {len(row)} cells, not {SIZE}" for r, row in enumerate(rows) if len(row) != SIZE]
+        return number, rows, wrong[0] if wrong else None
     if len(lines) == SIZE and all(len(line) == SIZE for line in lines):
         return "0", lines, "the move number is missing"
     number, *words = text.split()
@@ -126,7 +127,6 @@ def _layout(text: str) -> tuple[str, list[str], str | None]:
     if len(cells) != CELLS and CELLS < len(number + cells) < CELLS + 4:  # the number was run together with the board
         number, cells = (number + cells)[:-CELLS], (number + cells)[-CELLS:]
     complaint = None if len(cells) == CELLS else f"{len(cells)} cells after the move number, not {CELLS}"
-    cells = (cells + "?" * CELLS)[:CELLS]
     return number, [cells[i : i + SIZE] for i in range(0, CELLS, SIZE)], complaint
 
 

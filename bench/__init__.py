@@ -1,0 +1,1 @@
+"""What must not change unnoticed (the fingerprint), and how fast things are."""

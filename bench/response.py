@@ -1,0 +1,112 @@
+"""How long a file-exchange agent takes as a whole process, on positions from real games, while other processes keep cores busy.
+
+`python -m bench.response ugolki --calls 1000` is the shape of it.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import Process
+from pathlib import Path
+from random import Random
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import track
+
+import registry
+from core.errors import QuartetError, TextError
+from core.limits import Limits
+from core.rules import Position
+
+SEARCH = Limits(nodes=2000)
+
+
+def positions(game: str, count: int, seed: int) -> list[Position]:
+    """Positions from as many games of the engine against the other built-in players as it takes; one in five plies is random."""
+    load = registry.load(game, "reference")
+    players, random = registry.load(game, "players"), Random(seed)
+    found: list[Position] = []
+    while len(found) < count:
+        truth, fast = load.Position.start(len(found)), registry.load(game, "rules").Position.start(len(found))
+        seats = [players.player(random.choice(players.NAMES[:2]), random.randrange(1 << 30)) for _ in range(load.INFO.players)]
+        while not truth.over:
+            found.append(truth)
+            legal = truth.legal()
+            move = random.choice(legal) if random.random() < 0.2 else seats[truth.to_move].choose(fast, SEARCH).move
+            truth, fast = truth.play(move), fast.play(move)
+    return random.sample(found, count)
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keeps so many cores busy."""
+    spinners = [Process(target=_spin, daemon=True) for _ in range(processes)]
+    for spinner in spinners:
+        spinner.start()
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.join()
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+@click.command()
+@click.argument("game")
+@click.option("--calls", default=1000, show_default=True, help="Whole processes to start, one after the other.")
+@click.option("--busy", "spinners", default=1, show_default=True, help="Other processes that keep a core busy each.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(game: str, calls: int, spinners: int, seed: int, as_json: bool) -> None:
+    """Start the agent of GAME on positions from real games and print the distribution of its whole-process times."""
+    reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
+    exchange = reference.INFO.exchange
+    if exchange is None:
+        raise QuartetError(f"{game} has no file exchange")
+    root = str(Path(registry.__file__).parent)
+    times, missing, illegal, failed = [], 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder, busy(spinners):
+        source, target = Path(folder, exchange.input), Path(folder, exchange.output)
+        asked = positions(game, calls, seed)
+        for position in track(asked, "asking", console=Console(stderr=True), disable=not sys.stderr.isatty()):
+            source.write_text(position.text())
+            target.unlink(missing_ok=True)
+            started = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, "-m", registry.GAMES[game]], cwd=folder, env={**os.environ, "PYTHONPATH": root}, check=False
+            )
+            times.append(time.perf_counter() - started)
+            failed += done.returncode != 0
+            try:
+                illegal += protocol.parse_answer(target.read_text(), position.to_move) not in position.legal()
+            except (OSError, TextError):
+                missing += 1
+    times.sort()
+    figures = {
+        "calls": calls, "busy": spinners, "seed": seed, "illegal": illegal, "missing": missing, "non-zero exits": failed,
+        "median ms": round(1000 * statistics.median(times), 1),
+        "p99 ms": round(1000 * times[min(calls - 1, int(0.99 * calls))], 1),
+        "max ms": round(1000 * times[-1], 1),
+    }  # fmt: skip
+    print(msgspec.json.encode(figures).decode() if as_json else "\n".join(f"{name:15} {figure}" for name, figure in figures.items()))
+
+
+if __name__ == "__main__":
+    try:
+        command.main()
+    except QuartetError as error:
+        raise SystemExit(f"quartet: {error}") from None
