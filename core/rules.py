@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from core.limits import Limits, SearchInfo
 
@@ -137,10 +137,13 @@ class DrawnPosition(Position, Protocol):
         ...
 
 
-class Searcher(Protocol):
-    """The engine's face; a deeper search fits behind it."""
+PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
 
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:
+
+class Searcher(Protocol[PositionT_contra]):
+    """The face of an engine, and of every built-in player, over one game's positions; a deeper search fits behind it."""
+
+    def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
         """The best move found within the limits. Raises RuleError when the position has no move at all."""
         ...
 
