@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from importlib.resources import files
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 from core.errors import NotBuiltError, UnknownNameError
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 GAMES = {
     "ataxx": "ataxx",

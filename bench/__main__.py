@@ -42,7 +42,9 @@ def command(games: tuple[str, ...], check: bool, record: bool, speeds: bool, dep
         fingerprint.record(figures)
     if check:
         known = fingerprint.recorded()
-        changed = [f"{name} is {figure}, recorded {known.get(name, 'nothing')}" for name, figure in figures.items() if known.get(name) != figure]
+        changed = [
+            f"{name} is {figure}, recorded {known.get(name, 'nothing')}" for name, figure in figures.items() if known.get(name) != figure
+        ]
         if not games:
             changed += [f"{name} is recorded, but no longer there" for name in known if name not in figures]
         if changed:

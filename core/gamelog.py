@@ -6,7 +6,7 @@ Logs of real judges have their whims, and are taken with a note: every pass twic
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from core.errors import RuleError, TextError
 from core.messages import SIDES, Abort, Debug, Entry, Finish, Init, Outcome, Ply, Score, Tag

@@ -134,7 +134,7 @@ class Agent:
         if self._position is None:
             self._answered_early = Turn
             return self._lost_move()
-        if self._position.to_move == self._seat:
+        if self._position.to_move == self._seat and not self._position.over:
             self._answered_early = Turn
             return self._move(self._position, 0, heard)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from applegame import protocol
 from applegame.reference import Position
 from core.errors import TextError
@@ -69,7 +70,9 @@ def test_answers() -> None:
     assert protocol.parse_answer(" 0\t11  0 140 \r", 0) == (0, 11, 0, 140)
 
 
-@pytest.mark.parametrize("text", ["", " ", "OK", "1 1 2", "1 1 2 2 2", "MOVE 1 1 2 2", "1 1 2 x", "1 1 2 2.0", "1 1 2 ²", "1 1 2 1234567890"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "OK", "1 1 2", "1 1 2 2 2", "MOVE 1 1 2 2", "1 1 2 x", "1 1 2 2.0", "1 1 2 ²", "1 1 2 1234567890"]
+)
 def test_bad_answers(text: str) -> None:
     with pytest.raises(TextError) as refused:
         protocol.parse_answer(text, 0)
@@ -94,7 +97,9 @@ def test_bad_lines_of_a_judge(line: str) -> None:
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("line", ["", "FIRST", "FIRST 1 1 2 2", "THIRD 1 1 2 2 3", "SCOREFIRST", "SCOREFIRST x", "ABORT", "ABORT 2 TLE", INIT[:-1]])
+@pytest.mark.parametrize(
+    "line", ["", "FIRST", "FIRST 1 1 2 2", "THIRD 1 1 2 2 3", "SCOREFIRST", "SCOREFIRST x", "ABORT", "ABORT 2 TLE", INIT[:-1]]
+)
 def test_bad_lines_of_a_log(line: str) -> None:
     with pytest.raises(TextError):
         protocol.parse_entry(line)

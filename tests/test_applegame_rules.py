@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from applegame import protocol
 from applegame.players import NAMES, player
 from applegame.reference import INFO, PASS, Position

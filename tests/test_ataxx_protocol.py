@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ataxx import protocol
 from ataxx.reference import START
 from core.errors import TextError
@@ -86,7 +87,22 @@ def test_bad_lines_of_a_judge(line: str) -> None:
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("line", ["", "FIRST", "FIRST 1 1 2 2", "THIRD 1 1 2 2 3", "SCOREFIRST", "SCOREFIRST x", "SCORETHIRD 1", "ABORT", "ABORT 2 TLE", "FINISH 1", "[x]"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "FIRST",
+        "FIRST 1 1 2 2",
+        "THIRD 1 1 2 2 3",
+        "SCOREFIRST",
+        "SCOREFIRST x",
+        "SCORETHIRD 1",
+        "ABORT",
+        "ABORT 2 TLE",
+        "FINISH 1",
+        "[x]",
+    ],
+)
 def test_bad_lines_of_a_log(line: str) -> None:
     with pytest.raises(TextError):
         protocol.parse_entry(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from ataxx.players import player
 from ataxx.reference import PASS, START, Position
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
@@ -96,7 +97,9 @@ def test_the_end(fen: str, options: dict[str, int], *, over: bool) -> None:
             position.play((1, 1, 1, 2))
 
 
-@pytest.mark.parametrize("fen", [START, "x5o/7/2-1-2/3-3/2-1-2/7/o5x o 17 23", "7/7/7/7/-------/-------/x5o x 0 1", "x1x1o1-/7/7/7/7/7/7 o 3 2"])
+@pytest.mark.parametrize(
+    "fen", [START, "x5o/7/2-1-2/3-3/2-1-2/7/o5x o 17 23", "7/7/7/7/-------/-------/x5o x 0 1", "x1x1o1-/7/7/7/7/7/7 o 3 2"]
+)
 def test_fen_comes_back(fen: str) -> None:
     assert Position.parse(fen).text() == fen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from connexion import protocol
 from connexion.geometry import CELL, TILE
 from connexion.reference import Position
@@ -119,7 +120,10 @@ def test_bad_lines_of_a_judge(line: str) -> None:
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("line", ["", "FIRST", "FIRST a6+ R1 2", '[RESULT "2-0"]', '[RESULT 1-0]', "[FIRST", '[FIRST "]', "[]", "SCOREFIRST", "ABORT", "ABORT 2 TLE"])
+@pytest.mark.parametrize(
+    "line",
+    ["", "FIRST", "FIRST a6+ R1 2", '[RESULT "2-0"]', "[RESULT 1-0]", "[FIRST", '[FIRST "]', "[]", "SCOREFIRST", "ABORT", "ABORT 2 TLE"],
+)
 def test_bad_lines_of_a_log(line: str) -> None:
     with pytest.raises(TextError):
         protocol.parse_entry(line)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
+
 from connexion.geometry import CELL, CELLS, MISSING, NEIGHBOURS, TILE, TILES
 from connexion.players import NAMES, player
 from connexion.reference import PASS, Position, group_score
@@ -36,7 +38,7 @@ def test_the_board() -> None:
 
 def test_the_scores_of_the_statement() -> None:
     cells: list[int | None] = [None] * 64
-    for pair in "a4+ G2, a5- G1, b4- B2, b4+ Y2, b5- Y4, b5+ R4, b6- B4, c4+ R3, c5- R2, c5+ Y2".split(", "):
+    for pair in ["a4+ G2", "a5- G1", "b4- B2", "b4+ Y2", "b5- Y4", "b5+ R4", "b6- B4", "c4+ R3", "c5- R2", "c5+ Y2"]:
         place, tile = pair.split()
         cells[CELL[place]] = TILE[tile]
     assert group_score(cells, lambda tile: tile % 4) == 24
@@ -57,7 +59,7 @@ def test_hands_and_bags() -> None:
         positions = random_game(seed)
         assert len(positions) == 65
         assert [p.ply for p in positions] == list(range(65))
-        for before, after in zip(positions, positions[1:], strict=False):
+        for before, after in pairwise(positions):
             seat = before.to_move
             n = before.ply // 2  # plies of this seat so far
             assert len(before.hands[seat]) == min(5, 32 - n)
@@ -109,7 +111,13 @@ def test_what_chance_cannot_have_given() -> None:
 
 @pytest.mark.parametrize(
     ("move", "code"),
-    [((), "PUT PARSE FAILED"), ((1, 2, 3), "PUT PARSE FAILED"), (PASS, "CELL PARSE FAILED"), ((64, 0), "CELL PARSE FAILED"), ((1, 16), "TILE PARSE FAILED")],
+    [
+        ((), "PUT PARSE FAILED"),
+        ((1, 2, 3), "PUT PARSE FAILED"),
+        (PASS, "CELL PARSE FAILED"),
+        ((64, 0), "CELL PARSE FAILED"),
+        ((1, 16), "TILE PARSE FAILED"),
+    ],
 )
 def test_fouls_have_the_official_codes(move: tuple[int, ...], code: str) -> None:
     with pytest.raises(IllegalMoveError) as refused:
@@ -145,7 +153,7 @@ def test_bad_texts_are_refused_in_one_sentence(text: str) -> None:
 def test_the_official_input_is_a_start() -> None:
     position = Position.parse(EXAMPLE)
     assert position.text() == EXAMPLE.strip()
-    assert [TILES[tile] for tile in position.hands[1]] == "G3 Y3 R1 Y2 R3".split()
+    assert [TILES[tile] for tile in position.hands[1]] == ["G3", "Y3", "R1", "Y2", "R3"]
     last = random_game(0)[-1]
     assert last.text().splitlines()[:2] == ["X0", "X0"]
     assert last.legal() == []
