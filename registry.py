@@ -52,3 +52,12 @@ def load(game: str, part: str) -> ModuleType:
         if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
             raise NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}") from error
         raise
+
+
+def is_player(game: str, name: str) -> bool:
+    """Whether the game has a built-in player of that name."""
+    try:
+        load(game, "players").player(name)
+    except UnknownNameError:
+        return False
+    return True

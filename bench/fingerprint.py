@@ -1,4 +1,4 @@
-"""A few numbers that change whenever rules, search or a frozen player do: node counts at fixed depth, and hashes of choices."""
+"""A few numbers that change whenever rules, search or a frozen player do: node counts and hashes of choices at fixed limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 
 import registry
-from core.limits import Limits
 from core.rules import Position
 
 RECORDED = Path(__file__).with_name("fingerprint.txt")
@@ -29,16 +28,17 @@ def positions(game: str) -> Iterator[Position]:
 
 
 def fingerprint(game: str) -> dict[str, str]:
-    """Name -> figure: the engine's nodes under the game's own `BENCH_LIMITS`, and a hash of the choices of every other built-in player."""
-    engine = registry.load(game, "engine")
-    searcher = engine.Engine()
-    figures = {game: str(sum(searcher.choose(position, engine.BENCH_LIMITS).nodes for position in positions(game)))}
+    """Name -> figure, for the engine under the name of its game and for every other built-in player: nodes, and a hash of the choices."""
     players = registry.load(game, "players")
+    limits = registry.load(game, "engine").BENCH_LIMITS
+    figures = {}
     for name in players.NAMES:
-        if name != "bot":
-            player = players.player(name, seed=1)
-            choices = [player.choose(position, Limits(nodes=1000)).move for position in positions(game)]
-            figures[f"{game}/{name}"] = hashlib.sha256(repr(choices).encode()).hexdigest()[:12]
+        player = players.player(name, seed=1)
+        infos = [player.choose(position, limits) for position in positions(game)]
+        choices = repr([(info.move, info.score) for info in infos]).encode()
+        figures[game if name == "bot" else f"{game}/{name}"] = (
+            f"{sum(info.nodes for info in infos)}-{hashlib.sha256(choices).hexdigest()[:8]}"
+        )
     return figures
 
 

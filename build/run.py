@@ -35,9 +35,8 @@ PLAIN = ("quartet", "python")
 """Commands for which a plain install is enough; all others come with the developers' tools."""
 WATCHED = ("setup.py", "pyproject.toml", "registry.py", "*/*.pyx", "*/*.pxd", "*/*.h", "*/*/*.pxi")
 """What an install depends on. Python files are not among it: they are used where they lie."""
-OFFLINE = (
-    r"NewConnectionError|Failed to establish|name resolution|Max retries|ConnectTimeout|ReadTimeout|ProxyError|SSLError|No route to host"
-)
+OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none"
+"""What pip says, among much else, when it does not get through to its index."""
 
 
 class EnvironmentFailure(Exception):  # noqa: N818  (what failed is the environment)
@@ -109,7 +108,7 @@ def make() -> None:
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
         raise EnvironmentFailure("this Python lacks its module venv; install it (Debian and Ubuntu: apt install python3-venv)")
     if VENV.exists():
-        if not STATE.exists():
+        if not STATE.exists() and any(VENV.iterdir()):
             raise EnvironmentFailure(f"{VENV} was not made by this program; move it out of the way")
         shutil.rmtree(VENV)
     say(f"making {VENV.name} with Python {platform.python_version()} ...")
@@ -129,7 +128,8 @@ def logged(command: list[str]) -> str | None:
 
 def reason(log: str) -> str:
     """Why an install failed: one sentence out of pip's many."""
-    known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE)  # setup.py says what is missing
+    # First what setup.py says is missing, then what Cython says is wrong.
+    known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE) or re.search(r"^\W*(\S+\.p(?:yx|xd|xi):\d+:\d+: .+)", log, re.MULTILINE)
     if known:
         return known[1].strip()
     if re.search(OFFLINE, log):

@@ -12,11 +12,11 @@ static inline double clock_now(void) {
     return (double)ticks.QuadPart / (double)frequency.QuadPart;
 }
 
-static double filetime_seconds(FILETIME f) {
+static inline double filetime_seconds(FILETIME f) {
     return (double)(((unsigned long long)f.dwHighDateTime << 32) | f.dwLowDateTime) * 1e-7;
 }
 
-static double clock_process_age(void) {
+static inline double clock_process_age(void) {
     FILETIME now, created, ended, kernel, user;
     if (!GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user)) return -1;
     GetSystemTimeAsFileTime(&now);
@@ -37,7 +37,7 @@ static inline double clock_now(void) {
 
 #if defined(__linux__)
 /* /proc/self/stat, field 22: start time after boot, in ticks (10 ms), rounded down: the age comes out up to a tick too old. */
-static double clock_process_age(void) {
+static inline double clock_process_age(void) {
     char text[2048];
     FILE *file = fopen("/proc/self/stat", "r");
     if (!file) return -1;
@@ -56,7 +56,7 @@ static double clock_process_age(void) {
 #elif defined(__APPLE__)
 #include <sys/sysctl.h>
 #include <sys/time.h>
-static double clock_process_age(void) {
+static inline double clock_process_age(void) {
     struct kinfo_proc info;
     size_t size = sizeof info;
     int name[4] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, (int)getpid()};
@@ -67,7 +67,7 @@ static double clock_process_age(void) {
 }
 
 #else
-static double clock_process_age(void) { return -1; }
+static inline double clock_process_age(void) { return -1; }
 #endif
 #endif
 #endif

@@ -69,7 +69,7 @@ class Folder:
             if not stat.S_ISREG(mode):
                 return Answer(None, problem=f"{name} is {_kind(mode)}, not a file")
             descriptor = os.open(path, _READ)
-            with open(descriptor, "rb") as file:
+            with os.fdopen(descriptor, "rb") as file:
                 return Answer(file.read(ANSWER_LIMIT), os.fstat(descriptor).st_size)
         except FileNotFoundError:
             return Answer(None, problem=f"there is no {name}")
@@ -103,7 +103,7 @@ class Folder:
         self.path.chmod(stat.S_IRWXU)
         self._remove(self.path / output_name)
         self._remove(self.path / input_name)
-        with open(os.open(self.path / input_name, _CREATE, 0o644), "wb") as file:
+        with os.fdopen(os.open(self.path / input_name, _CREATE, 0o644), "wb") as file:
             file.write(text.encode())
 
     def _remove(self, path: Path) -> None:

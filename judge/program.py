@@ -99,9 +99,9 @@ def _judge(
     if verdict is not Verdict.MISSING:
         return Verdict.CRASHED, f"{how}; {reason}", None
     words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
-    return Verdict.CRASHED, f"{how}: {_printable(words[-1])}" if words else how, None
+    return Verdict.CRASHED, f"{how}: {printable(words[-1])}" if words else how, None
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The beginning of a line for the terminal: no control characters."""
     return "".join(character if character.isprintable() else "?" for character in text[:120])

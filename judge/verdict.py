@@ -10,7 +10,7 @@ class Verdict(StrEnum):
 
     OK = "ok"
     """A legal move was played."""
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105
     """No move was possible: the turn passed by itself and nobody was asked."""
     LATE = "late"
     """The program had not ended when its time was up."""

@@ -86,7 +86,8 @@ if sys.platform == "win32":
 
         def adopt(self, main: psutil.Popen) -> None:
             """Put the suspended program into the job and let it run."""
-            self._check(self._kernel.AssignProcessToJobObject(self._job, ctypes.c_void_p(int(main._handle))))
+            handle = int(main._handle)  # noqa: SLF001  (Popen shows it nowhere else)
+            self._check(self._kernel.AssignProcessToJobObject(self._job, ctypes.c_void_p(handle)))
             main.resume()
 
         def members(self) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
 
@@ -69,7 +70,18 @@ def test_the_folder_may_be_named(tmp_path: Path) -> None:
         EXAMPLE.replace(b"0 4 4 4 0 0 3 3 3 0", b"0 4 0 4 0 0 3 0 3 0"),
         EXAMPLE.replace(b"0", b"77", 1),
     ],
-    ids=["crlf", "bom", "utf-16", "no newline", "run together", "all on one line", "white space", "two players", "pieces missing", "move 77"],
+    ids=[
+        "crlf",
+        "bom",
+        "utf-16",
+        "no newline",
+        "run together",
+        "all on one line",
+        "white space",
+        "two players",
+        "pieces missing",
+        "move 77",
+    ],
 )
 def test_what_real_servers_write(tmp_path: Path, data: bytes) -> None:
     done = run(tmp_path, data)
@@ -264,7 +276,11 @@ def test_memory_stays_small(tmp_path: Path) -> None:
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     done = subprocess.run(
         [sys.executable, "-c", script],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.4"}, capture_output=True, text=True, check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.4"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     kilobytes = int(done.stdout) / (1024 if sys.platform == "darwin" else 1)
     assert kilobytes < 128 * 1024

@@ -1,19 +1,23 @@
-"""The engine of Ugolki: best-reply search over the fast rules."""
+"""The engine of Ugolki: Monte Carlo tree search over max^n values."""
 
 from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
-from core.rules import Position
+from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
 """Of each search of the fingerprint."""
+DEFAULT_ITERATIONS: int
+"""Where the limits give neither nodes nor a deadline."""
 
 class Engine:
-    """Chooses moves; it owns the search's memory (about 1.6 MB), which it uses for one choice at a time."""
+    """Chooses moves; it owns the tree, which it makes anew for every choice."""
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
-        """The best move within `limits`; `report` is called with the outcome of every iteration.
+        """The most visited move.
 
-        Scores are in sixteenths of a step of lead over the nearest rival; the first iteration is done whatever the limits. Where the
-        game is over (a judge that plays on), the move that leaves the least cost. Raises RuleError when no piece can move.
+        `report` is called with a first outcome within a millisecond and whenever a better move is found. Nodes are iterations, the
+        score is the expected share of the win in thousandths, and the depth is the length of the principal variation; `limits.depth`
+        is no bound for a tree search. The first 128 iterations are made whatever the deadline. Where the game is over (a judge that
+        plays on), the move that leaves the least cost. Raises RuleError when no piece can move.
         """

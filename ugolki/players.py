@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import RuleError, UnknownNameError
 from core.limits import Limits, SearchInfo
+from ugolki.best_reply import BestReply
 from ugolki.engine import Engine
 from ugolki.geometry import distance
 from ugolki.protocol import PASS
@@ -15,10 +16,10 @@ from ugolki.rules import Position
 if TYPE_CHECKING:
     from core.rules import Move, Searcher
 
-NAMES = ("bot", "greedy", "random")
+NAMES = ("bot", "greedy", "random", "brs:5")
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "bot":
         return Engine()
@@ -26,7 +27,10 @@ def player(name: str, seed: int | None = None) -> Searcher:
         return Greedy(Random(seed))
     if name == "random":
         return Uniform(Random(seed))
-    raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)}")
+    kind, _, number = name.partition(":")
+    if kind == "brs" and number.isdecimal() and 1 <= int(number) <= 20:
+        return BestReply(int(number))
+    raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or another depth)")
 
 
 class Uniform:

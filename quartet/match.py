@@ -1,0 +1,165 @@
+"""`quartet match`: one game between programs, played as the contest's server plays it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+import registry
+from core.errors import QuartetError
+from judge import game as games
+from judge import referee
+from judge.program import Program, exchange_of
+from judge.record import LogWriter, Turn
+from judge.table import Table
+from quartet import drawing
+from quartet.human import Human
+from quartet.screen import Screen, require_keyboard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge.referee import Player
+
+NOBODY, PERSON = "none", "human"
+
+
+def _positive(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+    """Check a limit."""
+    if value is not None and not (0 < value < math.inf):
+        raise click.BadParameter(f"{value} is not a positive number")
+    return value
+
+
+@click.command(short_help="Play one game between programs.")
+@click.argument("game")
+@click.argument("programs", nargs=-1, required=True, metavar="PROGRAM...")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything that is left to chance.")
+@click.option("--moves", type=click.IntRange(min=1), help="Moves for each player until the game is stopped  [default: the game's].")
+@click.option("--play-out", is_flag=True, help="Finish the round in which a player comes home.")
+@click.option("--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last.")
+@click.option("--seconds", type=float, callback=_positive, help="Wall clock for a move  [default: the contest's].")
+@click.option("--megabytes", type=float, callback=_positive, help="Memory for a program and its children  [default: the contest's].")
+@click.option("--log", "log_file", type=click.Path(path_type=Path), help="Record every turn in this file, as JSON Lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Print the result only, no boards.")
+@click.option("--step", is_flag=True, help="Wait for a key after every move: i for the next one, p to run on, q to leave.")
+@click.option("--delay", type=click.IntRange(min=0), default=0, metavar="MS", help="Wait so many milliseconds after every move.")
+def command(
+    game: str,
+    programs: tuple[str, ...],
+    seed: int,
+    moves: int | None,
+    play_out: bool,
+    disqualify: bool,
+    seconds: float | None,
+    megabytes: float | None,
+    log_file: Path | None,
+    as_json: bool,
+    quiet: bool,
+    step: bool,
+    delay: int,
+) -> None:
+    """Play one game of GAME, one PROGRAM for each seat, clockwise from the top left.
+
+    A PROGRAM is an executable file, a shell command, a built-in player (`quartet games` lists them), `human` for a person at this
+    terminal, or `none` for an empty seat. A program runs in a private folder of its own, started anew for every move; a shell
+    command needs absolute paths. It sees the board turned so that it is player 1 at the top left. Whatever it does wrong costs it
+    the turn, with the reason in the log; it is ended with all its children.
+
+    \b
+    quartet match ugolki bot greedy greedy random --log game.jsonl
+    quartet match ugolki "python3 $PWD/mine.py" bot none none --moves 30 --quiet
+    quartet match ugolki human bot bot bot
+    """
+    info = games.load(game).info
+    options: dict[str, bool | int] = {}
+    if moves is not None:
+        options["moves"] = moves
+    if play_out:
+        options["play_out"] = True
+    exchange = info.exchange
+    header = referee.header(
+        game,
+        [None if program == NOBODY else program for program in programs],
+        seed=seed,
+        options=options,
+        disqualify=disqualify,
+        seconds=seconds or (exchange.seconds if exchange else 0),
+        megabytes=megabytes or (exchange.megabytes if exchange else 0),
+    )
+    table = Table(header)
+    exchange_of(table)
+    console = Console(highlight=False)
+    if PERSON in programs:
+        if as_json or quiet:
+            raise QuartetError("a person needs to see the board: leave away --json and --quiet")
+        require_keyboard("a person")
+    screen = None if as_json or quiet else Screen(console, delay=delay / 1000, step=step)
+    with ExitStack() as cleanup:
+        players = [_player(game, program, console) for program in programs]
+        for player in players:
+            if player is not None:
+                cleanup.callback(player.close)
+        log = None if log_file is None else cleanup.enter_context(LogWriter(log_file))
+        try:
+            turns = _play(table, players, screen, log)
+        except KeyboardInterrupt:
+            kept = "" if log_file is None else f"; the log is kept in {log_file}"
+            print(f"\nquartet: the game was left after {table.position.ply} plies{kept}", file=sys.stderr)
+            raise
+    _print_result(console, table, turns, as_json=as_json)
+
+
+def _player(game: str, program: str, console: Console) -> Player | None:
+    """Whoever plays for what was named on the command line."""
+    if program == NOBODY:
+        return None
+    if program == PERSON:
+        return Human(console)
+    if registry.is_player(game, program):
+        # The program runs in another folder and must find our packages all the same.
+        home = str(Path(registry.__file__).resolve().parent)
+        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+        return Program([sys.executable, "-m", registry.GAMES[game], "--player", program], {"PYTHONPATH": path})
+    # The program runs in another folder, where a relative path would lead nowhere.
+    file = Path(program)
+    return Program([str(file.resolve())] if file.is_file() else program)
+
+
+def _play(table: Table, players: Sequence[Player | None], screen: Screen | None, log: LogWriter | None) -> list[Turn]:
+    """Play to the end, show and record every turn as it happens."""
+    turns = []
+    if log is not None:
+        log.write(table.header)
+    if screen is not None:
+        screen.show_start(table)
+    for _, turn in referee.turns(table, players):
+        turns.append(turn)
+        if log is not None:
+            log.write(turn)
+        if screen is not None:
+            screen.show(table, turn)
+    if log is not None:
+        log.write(table.result())
+    return turns
+
+
+def _print_result(console: Console, table: Table, turns: Sequence[Turn], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(referee.summary(table, turns), indent=2))
+        return
+    result = table.result()
+    console.print()
+    console.print(f"{table.game.info.title}: the game ended after {result.plies} plies", style="bold")
+    console.print(drawing.result_table(table, result))
+    for line in drawing.reasons(table, turns):
+        console.print(line, soft_wrap=True)

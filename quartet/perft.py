@@ -1,0 +1,57 @@
+"""`quartet perft`: count sequences of plies, the standard test of move generators."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import registry
+from core.errors import TextError
+
+if TYPE_CHECKING:
+    from core.rules import Position
+
+
+@click.command(short_help="Count sequences of plies.")
+@click.argument("game")
+@click.argument("depth", type=click.IntRange(min=0))
+@click.option("--position", "file", type=click.Path(path_type=Path), help="Start from the position in this file, not from the start.")
+@click.option("--reference", is_flag=True, help="Count with the plain reference rules instead of the fast ones.")
+@click.option("--divide", is_flag=True, help="Print the count behind each first move, too.")
+def command(game: str, depth: int, file: Path | None, reference: bool, divide: bool) -> None:
+    """Count the sequences of DEPTH plies of GAME.
+
+    The count stands alone on the last line of standard output; time and speed go to standard error. A file holds a position in
+    the form that the game's judge sends.
+    """
+    rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
+    position = rules.start() if file is None else _read(rules, file)
+    started = time.perf_counter()
+    if divide and depth > 0:
+        count = 0
+        for move in position.legal():
+            behind = position.play(move).perft(depth - 1)
+            print(f"{' '.join(map(str, move))}: {behind}")
+            count += behind
+    else:
+        count = position.perft(depth)
+    seconds = time.perf_counter() - started
+    print(count)
+    sys.stdout.flush()
+    print(f"{seconds:.3f} s, {count / max(seconds, 1e-9):,.0f} sequences/s", file=sys.stderr)
+
+
+def _read(rules: type[Position], file: Path) -> Position:
+    """The position in a file. Raises TextError."""
+    try:
+        return rules.parse(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TextError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TextError(f"{file}: not a text: byte {error.start} is {error.object[error.start]:#04x}") from error
+    except TextError as error:
+        raise TextError(f"{file}: {error}") from error

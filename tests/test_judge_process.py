@@ -1,0 +1,268 @@
+"""Nothing that a program does hangs the judge, crashes it, or outlives the move."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from judge.folder import ANSWER_LIMIT, Folder
+from judge.process import STDERR_LIMIT, Ending, describe_exit, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judge.process import Run
+
+PROGRAMS = Path(__file__).parent / "programs"
+ENOUGH = 60.0
+"""Seconds in which anything succeeds on any machine."""
+SHORT = 0.3
+
+posix = pytest.mark.skipif(os.name != "posix", reason="forks")
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word for a program's command line; afterwards no process with it may be alive, and no child of ours be left."""
+    word = f"mark-{uuid.uuid4().hex}"
+    before = set(psutil.Process().children(recursive=True))
+    yield word
+    assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
+    assert set(psutil.Process().children(recursive=True)) - before == set()
+
+
+def start(folder: Path, program: str, *arguments: str, seconds: float = ENOUGH, megabytes: float = 256) -> Run:
+    """Run one of our little programs."""
+    return run([sys.executable, str(PROGRAMS / program), *arguments], folder, seconds=seconds, megabytes=megabytes)
+
+
+def test_a_program_that_ends_well(tmp_path: Path, mark: str) -> None:
+    outcome = start(tmp_path, "answer.py", "1 2 3 4", mark)
+    assert (outcome.ending, outcome.exit, outcome.left_behind) == (Ending.EXITED, 0, 0)
+    assert (tmp_path / "output.txt").read_text() == "1 2 3 4"
+    assert 0 < outcome.seconds < ENOUGH
+
+
+def test_a_string_goes_through_the_shell(tmp_path: Path) -> None:
+    outcome = run("echo hello> a.txt && exit 7", tmp_path, seconds=ENOUGH, megabytes=256)
+    assert (outcome.ending, outcome.exit) == (Ending.EXITED, 7)
+    assert (tmp_path / "a.txt").read_text().strip() == "hello"
+
+
+def test_the_environment_is_ours_and_what_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "1")
+    code = "import os, sys; sys.exit(int(os.environ['OURS'] + os.environ['ADDED']))"
+    assert run([sys.executable, "-c", code], tmp_path, seconds=ENOUGH, megabytes=256, env={"ADDED": "2"}).exit == 12
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    outcome = run(["/no/such/program"], tmp_path, seconds=ENOUGH, megabytes=256)
+    assert outcome.ending is Ending.NOT_STARTED
+    assert "/no/such/program" in outcome.problem
+    assert run(["true"], tmp_path / "gone", seconds=ENOUGH, megabytes=256).ending is Ending.NOT_STARTED
+
+
+def test_an_exception(tmp_path: Path) -> None:
+    outcome = start(tmp_path, "crash.py", "exception")
+    assert (outcome.ending, outcome.exit) == (Ending.EXITED, 1)
+    assert b"RuntimeError: no idea" in outcome.stderr
+
+
+@posix
+def test_a_signal(tmp_path: Path) -> None:
+    outcome = start(tmp_path, "crash.py", "signal")
+    assert (outcome.ending, outcome.exit) == (Ending.EXITED, -11)
+    assert describe_exit(-11) == "killed by SIGSEGV"
+
+
+@pytest.mark.parametrize("argument", ["open", "closed"])
+def test_a_program_that_does_not_end(tmp_path: Path, mark: str, argument: str) -> None:
+    outcome = start(tmp_path, "stall.py", argument, mark, seconds=SHORT)
+    assert (outcome.ending, outcome.exit, outcome.left_behind) == (Ending.LATE, None, 0)
+    assert outcome.seconds >= SHORT
+
+
+@posix
+def test_a_shell_that_does_not_end(tmp_path: Path, mark: str) -> None:
+    command = f"{sys.executable} {PROGRAMS / 'stall.py'} {mark} & {sys.executable} {PROGRAMS / 'stall.py'} {mark}; true"
+    outcome = run(command, tmp_path, seconds=1, megabytes=256)
+    assert outcome.ending is Ending.LATE
+    assert outcome.left_behind == 2
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_endless_output(tmp_path: Path, mark: str, stream: str) -> None:
+    outcome = start(tmp_path, "noise.py", stream, mark, seconds=1)
+    assert outcome.ending is Ending.LATE
+    assert len(outcome.stderr) == (STDERR_LIMIT if stream == "stderr" else 0)
+    assert outcome.stderr_size >= len(outcome.stderr)
+
+
+@posix
+def test_memory_of_the_whole_tree(tmp_path: Path, mark: str) -> None:
+    outcome = start(tmp_path, "hog.py", "200", mark, megabytes=150)
+    assert outcome.ending is Ending.MEMORY
+    assert outcome.megabytes > 150
+    assert outcome.left_behind == 1
+
+
+@posix
+def test_memory_within_the_limit(tmp_path: Path, mark: str) -> None:
+    outcome = start(tmp_path, "hog.py", "100", mark, megabytes=4096, seconds=2)
+    assert outcome.ending is Ending.LATE
+    assert outcome.megabytes > 50
+
+
+@posix
+@pytest.mark.parametrize("ways", ["child", "daemon", "child+daemon+child+daemon"])
+def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> None:
+    outcome = start(tmp_path, "litter.py", ways, mark)
+    assert (outcome.ending, outcome.exit) == (Ending.EXITED, 0)
+    if sys.platform == "linux":
+        assert outcome.left_behind == ways.count("+") + 1
+
+
+@posix
+def test_a_fork_bomb(tmp_path: Path, mark: str) -> None:
+    outcome = start(tmp_path, "bomb.py", mark, seconds=0.5, megabytes=64)
+    assert outcome.ending in {Ending.LATE, Ending.MEMORY}
+    assert outcome.left_behind > 0
+
+
+@posix
+def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
+    sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+    earlier = [subprocess.Popen(sleeper), subprocess.Popen(sleeper, start_new_session=True)]
+    later: list[subprocess.Popen[bytes]] = []
+    timer = threading.Timer(0.1, lambda: later.append(subprocess.Popen(sleeper)))
+    timer.start()
+    try:
+        assert start(tmp_path, "litter.py", "child+daemon").left_behind == 2
+        start(tmp_path, "stall.py", seconds=SHORT)
+        timer.join()
+        assert [process.poll() for process in earlier + later] == [None, None, None]
+    finally:
+        timer.join()
+        for process in earlier + later:
+            process.kill()
+            process.wait()
+
+
+@posix
+def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> None:
+    code = f"import sys; sys.argv[1:] = ['child+daemon']; exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
+    judge = (
+        "import sys; from pathlib import Path; from judge.process import run; print('ready', flush=True);"
+        f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, megabytes=999)"
+    )
+    root = Path(__file__).parent.parent
+    with subprocess.Popen([sys.executable, "-c", judge], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        give_up = time.monotonic() + ENOUGH
+        while len([p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]) < 3:
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+        process.send_signal(2)
+        assert process.wait(ENOUGH) != 0
+
+
+def test_exit_codes_in_words() -> None:
+    assert describe_exit(3) == "exit status 3"
+    assert describe_exit(0xC0000005) == "exit status 0xc0000005"
+    assert describe_exit(-200) == "killed by signal 200"
+
+
+@pytest.fixture
+def folder() -> Iterator[Folder]:
+    """A program's folder; when it is closed nothing of it may be left."""
+    folder = Folder("test")
+    yield folder
+    home = folder.path.parent
+    folder.close()
+    assert not home.exists()
+
+
+def spoil(folder: Folder, program: str, *arguments: str) -> None:
+    """Let a program loose in the folder."""
+    folder.prepare("input.txt", "hello\n", "output.txt")
+    assert start(folder.path, program, *arguments).exit == 0
+
+
+def test_an_answer(folder: Folder) -> None:
+    spoil(folder, "answer.py", "1 2 3 4\\xff")
+    answer = folder.read("output.txt")
+    assert (answer.data, answer.size, answer.problem) == (b"1 2 3 4\xff", 8, None)
+
+
+def test_an_old_answer_is_not_taken_again_and_other_files_stay(folder: Folder) -> None:
+    spoil(folder, "answer.py", "1 2 3 4")
+    (folder.path / "memory").write_text("x")
+    folder.prepare("input.txt", "again\n", "output.txt")
+    assert folder.read("output.txt").problem == "there is no output.txt"
+    assert (folder.path / "memory").read_text() == "x"
+    assert (folder.path / "input.txt").read_bytes() == b"again\n"
+
+
+@posix
+@pytest.mark.parametrize(("kind", "word"), [("directory", "a directory"), ("pipe", "a pipe"), ("link", "a link"), ("device", "a link")])
+def test_something_else_in_place_of_the_answer(folder: Folder, kind: str, word: str) -> None:
+    spoil(folder, "replace.py", kind)
+    answer = folder.read("output.txt")
+    assert (answer.data, answer.problem) == (None, f"output.txt is {word}, not a file")
+    spoil(folder, "answer.py", "1 2 3 4")
+    assert folder.read("output.txt").data == b"1 2 3 4"
+
+
+@posix
+def test_a_huge_answer_is_not_read_whole(folder: Folder) -> None:
+    spoil(folder, "replace.py", "huge")
+    answer = folder.read("output.txt")
+    assert answer.data == bytes(ANSWER_LIMIT)
+    assert answer.size == 1 << 40
+
+
+@posix
+def test_input_replaced_by_a_link_is_not_written_through(folder: Folder) -> None:
+    spoil(folder, "replace.py", "link", "input.txt")
+    folder.prepare("input.txt", "new\n", "output.txt")
+    assert (folder.path / "elsewhere").read_text() == "3 1 4 1"
+    assert (folder.path / "input.txt").read_text() == "new\n"
+
+
+@posix
+@pytest.mark.parametrize("how", ["delete", "replace", "forbid", "fill"])
+def test_a_spoilt_folder_is_made_good(folder: Folder, tmp_path: Path, how: str) -> None:
+    (tmp_path / "output.txt").write_text("not ours to remove")
+    spoil(folder, "vandal.py", how, str(tmp_path))
+    folder.read("output.txt")
+    spoil(folder, "answer.py", "1 2 3 4")
+    assert folder.read("output.txt").data == b"1 2 3 4"
+    assert (folder.path / "input.txt").read_text() == "hello\n"
+    assert (tmp_path / "output.txt").read_text() == "not ours to remove"
+    assert stat.S_IMODE(folder.path.stat().st_mode) == stat.S_IRWXU
+
+
+@posix
+def test_directories_deeper_than_any_recursion() -> None:
+    folder = Folder("test")
+    home = folder.path.parent
+    try:
+        spoil(folder, "replace.py", "deep")
+        spoil(folder, "answer.py", "1 2 3 4")
+        assert folder.read("output.txt").data == b"1 2 3 4"
+        folder.close()  # it may fail to remove them, but it does not raise
+    finally:
+        subprocess.run(["rm", "-rf", str(home)], check=False)
+        shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,395 @@
+"""`quartet match`: what every kind of fault costs, how a game ends and ranks, what is recorded, and what bad input is told."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from judge import referee
+from judge.program import Program, turn_seed
+from judge.record import Header, Log, Turn, read_log
+from judge.table import Table
+from judge.verdict import Verdict
+from ugolki.geometry import SEATS
+from ugolki.reference import PASS, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge.referee import Player
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = ROOT / "tests" / "programs"
+ENOUGH = 60.0
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+
+
+def little(name: str, *arguments: str) -> str:
+    """A shell command that runs one of our little programs."""
+    words = [sys.executable, str(PROGRAMS / name), *arguments]
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+HONEST = little("honest.py")
+
+
+def play(programs: Sequence[str | None], **changes: Any) -> tuple[Table, list[Turn]]:
+    """Play a game of Ugolki in this process."""
+    arguments: dict[str, Any] = {"options": {"moves": 1}, "seconds": ENOUGH, "megabytes": 1024.0, **changes}
+    table = Table(referee.header("ugolki", programs, **arguments))
+    players: list[Player | None] = [None if program is None else Program(program) for program in programs]
+    try:
+        return table, [turn for _, turn in referee.turns(table, players)]
+    finally:
+        for player in players:
+            if player is not None:
+                player.close()
+
+
+def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run the command line; programs get all the time they want unless the arguments say otherwise."""
+    command = [sys.executable, "-m", "quartet", *arguments]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=cwd, env=environment, timeout=600)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def match(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """`quartet match ugolki` without a clock to speak of."""
+    return quartet("match", "ugolki", *arguments, "--seconds", "60", code=code)
+
+
+def test_turns_go_round_and_everybody_sees_itself_at_the_top_left() -> None:
+    table, turns = play([HONEST] * SEATS, options={"moves": 2})
+    assert [turn.seat for turn in turns] == [0, 1, 2, 3] * 2
+    assert [turn.verdict for turn in turns] == [Verdict.OK] * 8
+    assert all(turn.input.splitlines()[1 + 1].split()[1] == "1" for turn in turns[:4])
+    assert [turn.input.splitlines()[0] for turn in turns] == ["0"] * 4 + ["1"] * 4
+    scores = table.position.scores()
+    assert len(set(scores)) == 1, "the same program from every side"
+    assert scores[0] is not None
+    assert scores[0] < 52
+
+
+FAULTS = [
+    (little("crash.py", "3"), Verdict.CRASHED, "exit status 3"),
+    (little("crash.py", "exception"), Verdict.CRASHED, "exit status 1: RuntimeError: no idea ?[2J"),
+    (little("crash.py", "0"), Verdict.MISSING, "there is no output.txt"),
+    (little("answer.py", ""), Verdict.MALFORMED, "the answer is empty"),
+    (little("answer.py", "1 2 3"), Verdict.MALFORMED, "expected four integers, got 3 words: '1 2 3'"),
+    (little("answer.py", "1 2 3 x"), Verdict.MALFORMED, "'x' is not an integer"),
+    (little("answer.py", "\\xff\\xfe1 2"), Verdict.MALFORMED, "byte 0 of the answer is 0xff, no character of a move"),
+    (little("answer.py", "5 5 5 6"), Verdict.ILLEGAL, "there is no piece on (5, 5)"),
+    (little("answer.py", "8 1 9 1"), Verdict.ILLEGAL, "the piece on (8, 1) belongs to another player"),
+    (little("answer.py", "1 1 5 5"), Verdict.ILLEGAL, "the piece on (1, 1) cannot reach (5, 5)"),
+    (little("answer.py", "-1 0 99 0"), Verdict.ILLEGAL, "(-1, 0) is off the board"),
+]
+
+
+@pytest.mark.parametrize(("program", "verdict", "reason"), FAULTS)
+def test_a_fault_costs_the_turn_and_the_game_goes_on(program: str, verdict: Verdict, reason: str) -> None:
+    table, turns = play([program, HONEST, None, None], options={"moves": 2})
+    assert [turn.seat for turn in turns] == [0, 1, 0, 1]
+    assert (turns[0].verdict, turns[0].reason, turns[0].move) == (verdict, reason, None)
+    assert table.lost == [2, 0, 0, 0]
+    result = table.result()
+    assert result.scores[0] == 52
+    assert result.places == (2, 1, None, None)
+
+
+@posix
+@pytest.mark.parametrize("kind", ["directory", "pipe", "link", "device"])
+def test_no_file_is_no_answer(kind: str) -> None:
+    _, turns = play([little("replace.py", kind), None, None, None])
+    assert turns[0].verdict is Verdict.MISSING
+    assert turns[0].output is None
+    assert "not a file" in turns[0].reason
+
+
+@posix
+def test_a_huge_answer() -> None:
+    _, turns = play([little("replace.py", "huge"), None, None, None])
+    assert turns[0].verdict is Verdict.MALFORMED
+    assert turns[0].output_size == 1 << 40
+    assert turns[0].output == "\0" * 4096
+
+
+@posix
+def test_a_signal_is_named() -> None:
+    _, turns = play([f"exec {little('crash.py', 'signal')}", None, None, None])
+    assert (turns[0].verdict, turns[0].reason) == (Verdict.CRASHED, "killed by SIGSEGV")
+
+
+def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text("no program")
+    table = Table(referee.header("ugolki", ["plain.txt", None, None, None], options={"moves": 1}, seconds=1, megabytes=99))
+    player = Program([str(tmp_path / "plain.txt")])
+    turn = player.play(table)
+    player.close()
+    assert turn.verdict is Verdict.CRASHED
+    assert "cannot be started" in turn.reason
+
+
+def test_a_late_program_loses_the_turn_even_with_an_answer(tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    script.write_text("import time\nopen('output.txt', 'w').write('3 1 4 1')\ntime.sleep(60)\n")
+    _, turns = play([subprocess.list2cmdline([sys.executable, str(script)]), None, None, None], seconds=2)
+    assert (turns[0].verdict, turns[0].reason, turns[0].move) == (Verdict.LATE, "not ended after 2 s", None)
+
+
+@posix
+def test_too_much_memory() -> None:
+    _, turns = play([little("hog.py", "200"), None, None, None], megabytes=100)
+    assert turns[0].verdict is Verdict.MEMORY
+    assert turns[0].reason.endswith("MB, more than 100")
+
+
+def test_a_legal_answer_counts_whatever_the_exit_status() -> None:
+    _, turns = play([little("honest.py", "2"), None, None, None])
+    assert (turns[0].verdict, turns[0].reason, turns[0].exit) == (Verdict.OK, "exit status 2", 2)
+    assert turns[0].move is not None
+
+
+def test_disqualification() -> None:
+    table, turns = play([HONEST, little("crash.py", "0"), HONEST, None], options={"moves": 3}, disqualify=True)
+    assert [turn.seat for turn in turns] == [0, 1, 2, 0, 2, 0, 2]
+    result = table.result()
+    assert result.disqualified == (1,)
+    assert result.places == (1, 3, 1, None)
+    assert result.shares == (0.5, 0, 0.5, 0)
+
+
+def test_the_game_ends_when_all_are_disqualified() -> None:
+    table, turns = play([little("crash.py", "0")] * 2 + [None] * 2, options={"moves": 50}, disqualify=True)
+    assert len(turns) == 2
+    assert table.result().places == (1, 1, None, None)
+
+
+def test_empty_seats_have_no_pieces_and_no_turns() -> None:
+    table, turns = play([None, HONEST, None, HONEST], options={"moves": 2})
+    assert [turn.ply for turn in turns] == [1, 3, 5, 7]
+    assert table.result().scores[0] is None
+    assert sum(label != 0 for label in table.position.cells) == 12  # type: ignore[attr-defined]
+
+
+class Scripted:
+    """Plays given moves; no program is started."""
+
+    def __init__(self, moves: Sequence[tuple[int, ...]]) -> None:
+        self._moves = iter(moves)
+
+    def play(self, table: Table) -> Turn:
+        position = table.position
+        return Turn(position.ply, position.to_move, position.text(), move=next(self._moves))
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+def almost_home(*, play_out: bool = False) -> Table:
+    """Seat 0 is one step from home, the others have their pieces at the start."""
+    table = Table(referee.header("ugolki", ["a", "b", "c", "d"], seconds=1, megabytes=1))
+    cells = [0 if label in {1, 3} else label for label in Position.start().cells]
+    for column, row in ((9, 9), (8, 9), (9, 8), (6, 9), (9, 6), (5, 6)):
+        cells[row * 10 + column] = 1
+    for column, row in ((0, 0), (0, 9), (9, 0), (1, 0), (0, 4), (1, 4)):
+        cells[row * 10 + column] = 3
+    position: Any = Position(tuple(cells), play_out=play_out)
+    table.position = position
+    return table
+
+
+def test_the_game_ends_when_a_player_is_home() -> None:
+    table = almost_home()
+    assert len(list(referee.turns(table, [Scripted([(5, 6, 6, 6)]), None, None, None]))) == 1
+    assert table.result().scores[0] == 0
+    assert table.result().places[0] == 1
+
+
+def test_the_round_can_be_played_out() -> None:
+    table = almost_home(play_out=True)
+    others = [Scripted([(6, 1, 5, 1)]), Scripted([(1, 4, 2, 4)]), Scripted([(3, 8, 4, 8)])]
+    assert len(list(referee.turns(table, [Scripted([(5, 6, 6, 6)]), *others]))) == SEATS
+
+
+def test_a_stuck_seat_passes_and_is_not_asked() -> None:
+    table = almost_home()
+    cells = [2] * 100
+    cells[0] = 1
+    position: Any = Position(tuple(cells), moves=1)
+    table.position = position
+    before, turn = next(referee.turns(table, [None] * SEATS))
+    assert (turn.verdict, turn.move) == (Verdict.PASS, PASS)
+    assert table.position.ply == before.ply + 1
+    assert table.lost == [0] * SEATS
+
+
+def test_seeds_of_turns_are_repeatable_and_differ(tmp_path: Path) -> None:
+    script = tmp_path / "seed.py"
+    script.write_text("import os\nopen('output.txt', 'w').write(os.environ['QUARTET_SEED'])\n")
+    command = subprocess.list2cmdline([sys.executable, str(script)])
+    _, turns = play([command, command, None, None], seed=7)
+    assert [turn.output for turn in turns] == [str(turn_seed(7, 0, 0)), str(turn_seed(7, 1, 1))]
+    assert len({turn_seed(seed, seat, seat) for seed in range(10) for seat in range(4)}) == 40
+
+
+def test_what_a_program_leaves_in_its_folder_is_there_at_its_next_move(tmp_path: Path) -> None:
+    script = tmp_path / "memory.py"
+    script.write_text("open('notes', 'a').write('x')\nopen('output.txt', 'w').write(open('notes').read())\n")
+    command = subprocess.list2cmdline([sys.executable, str(script)])
+    _, turns = play([command, command, None, None], options={"moves": 3})
+    assert [turn.output for turn in turns] == ["x", "x", "xx", "xx", "xxx", "xxx"]
+
+
+# The command line
+
+
+def read(path: Path) -> Log:
+    return read_log(path.read_bytes())
+
+
+def test_a_match_is_drawn_ranked_and_logged(tmp_path: Path) -> None:
+    log_file = tmp_path / "game.jsonl"
+    done = match(HONEST, "none", little("answer.py", "1 2 3"), HONEST, "--moves", "2", "--seed", "5", "--log", str(log_file))
+    assert done.stderr == ""
+    assert done.stdout.count("   0 1 2 3 4 5 6 7 8 9") == 1 + 6
+    assert "malformed: expected four integers, got 3 words" in done.stdout
+    assert "malformed 2 times, first at move 0" in done.stdout
+    assert "the game ended after 8 plies" in done.stdout
+    log = read(log_file)
+    assert isinstance(log.header, Header)
+    assert log.header.players == (HONEST, None, little("answer.py", "1 2 3"), HONEST)
+    assert (log.header.seed, log.header.options) == (5, {"moves": 2})
+    assert [turn.seat for turn in log.turns] == [0, 2, 3, 0, 2, 3]
+    assert log.turns[1].output == "1 2 3"
+    assert log.result is not None
+    assert log.result.lost == (0, 0, 2, 0)
+
+
+def test_json_is_all_that_is_printed() -> None:
+    done = match(HONEST, little("crash.py", "0"), "none", "none", "--moves", "1", "--json")
+    data = json.loads(done.stdout)
+    assert data["plies"] == 4
+    assert data["score"] == "penalty"
+    assert [seat["place"] for seat in data["seats"]] == [1, 2, None, None]
+    assert data["seats"][1]["lost"] == [{"ply": 1, "verdict": "missing", "reason": "there is no output.txt"}]
+
+
+def test_quiet_prints_the_result_only() -> None:
+    done = match(HONEST, "none", "none", "none", "--moves", "1", "--quiet")
+    assert "0 1 2 3" not in done.stdout
+    assert "ended after 4 plies" in done.stdout
+
+
+def test_built_in_players_play_from_any_folder(tmp_path: Path) -> None:
+    arguments = ("match", "ugolki", "bot", "greedy", "random", "random", "--moves", "1", "--seconds", "60", "--json")
+    data = json.loads(quartet(*arguments, cwd=tmp_path).stdout)
+    assert [seat["lost"] for seat in data["seats"]] == [[]] * 4
+    again = json.loads(quartet(*arguments, cwd=tmp_path).stdout)
+    assert [seat["score"] for seat in again["seats"]][1:] == [seat["score"] for seat in data["seats"]][1:]
+
+
+@posix
+def test_a_relative_path_to_a_program_works(tmp_path: Path) -> None:
+    program = tmp_path / "my program"
+    program.write_text("#!/bin/sh\necho 3 1 4 1 > output.txt\n")
+    program.chmod(0o755)
+    done = quartet("match", "ugolki", "./my program", "none", "none", "none", "--moves", "1", "--json", "--seconds", "60", cwd=tmp_path)
+    assert json.loads(done.stdout)["seats"][0]["score"] == 51
+
+
+BAD = [
+    (["match", "chess", "a"], "no game is called 'chess'; there are: ugolki"),
+    (["match", "ugolki", "bot"], "ugolki has 4 players, not 1"),
+    (["match", "ugolki", "none", "none", "none", "none"], "somebody must play"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--moves", "0"], "--moves"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--seconds", "nan"], "nan is not a positive number"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--megabytes", "-1"], "-1.0 is not a positive number"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--log", "/no/such/folder/x"], "cannot write the log"),
+    (["match", "ugolki", "human", "bot", "bot", "bot"], "a person needs a terminal"),
+    (["match", "ugolki", "human", "bot", "bot", "bot", "--json"], "a person needs to see the board"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--step"], "--step needs a terminal"),
+    (["match"], "Missing argument 'GAME'"),
+    (["what"], "No such command 'what'"),
+    (["perft", "ugolki", "--", "-1"], "-1 is not in the range"),
+    (["perft", "ugolki", "1", "--position", "/no/such/file"], "cannot read /no/such/file: No such file or directory"),
+    (["perft", "ugolki", "1", "--position", __file__], "test_match.py:"),
+    (["replay", "chess", "x"], "no game is called 'chess'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD])
+def test_bad_input_gets_one_line(arguments: list[str], words: str) -> None:
+    command = [sys.executable, "-m", "quartet", *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=600)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("quartet: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    log_file = tmp_path / "game.jsonl"
+    mark = f"mark-{tmp_path}"
+    arguments = [HONEST, little("stall.py", mark), HONEST, HONEST, "--seconds", "60", "--quiet", "--log", str(log_file)]
+    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "quartet", "match", "ugolki", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        give_up = time.monotonic() + ENOUGH
+        while not any(mark in (p.info["cmdline"] or []) and p.pid != process.pid for p in psutil.process_iter(["cmdline"])):
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=ENOUGH)
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert not any(mark in (p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
+    log = read(log_file)
+    assert len(log.turns) == 1
+    assert log.result is None
+    assert not list(tmp_path.glob("quartet-*"))
+
+
+def test_perft() -> None:
+    for extra in ([], ["--reference"], ["--divide"]):
+        done = quartet("perft", "ugolki", "2", *extra)
+        lines = done.stdout.splitlines()
+        assert lines[-1] == "485"
+        assert len(lines) == (23 if extra == ["--divide"] else 1)
+        assert done.stderr != ""
+
+
+def test_perft_from_a_file() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "input.txt")
+        file.write_text(Position.start().text())
+        assert quartet("perft", "ugolki", "1", "--position", str(file)).stdout == "22\n"
+
+
+def test_games() -> None:
+    data = json.loads(quartet("games", "--json").stdout)
+    assert [row["name"] for row in data] == ["ugolki"]
+    assert {"bot", "greedy", "random"} <= set(data[0]["builtin"])
+    assert "ugolki" in quartet("games").stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"]])
+def test_help(arguments: list[str]) -> None:
+    done = quartet(*arguments, "--help")
+    assert "Usage: quartet" in done.stdout
+    assert done.stderr == ""

@@ -1,0 +1,221 @@
+"""`quartet replay`, and the log: what was played is confirmed, what was changed is found, what was cut short is taken as it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from core.errors import TextError
+from judge import check, referee
+from judge.program import Program
+from judge.record import VERSION, Log, LogWriter, Turn, read_log
+from judge.table import Table
+from judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judge.referee import Player
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = ROOT / "tests" / "programs"
+
+
+def little(name: str, *arguments: str) -> list[str]:
+    """The command of one of our little programs."""
+    return [sys.executable, str(PROGRAMS / name), *arguments]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The log of a game with every kind of turn that a quick program can make."""
+    commands = [little("honest.py"), little("answer.py", "9 9\\xff\\x00\\x1b"), little("answer.py", "5 5 5 6"), little("crash.py", "1")]
+    table = Table(referee.header("ugolki", ["h", "a", "b", "c"], options={"moves": 2}, seconds=60.0, megabytes=1024.0))
+    players: list[Player | None] = [Program(command) for command in commands]
+    path = tmp_path_factory.mktemp("log") / "game.jsonl"
+    with LogWriter(path) as log:
+        log.write(table.header)
+        for _, turn in referee.turns(table, players):
+            log.write(turn)
+            assert path.read_bytes().count(b"\n") == 2 + turn.ply, "every line is there at once"
+        log.write(table.result())
+    for player in players:
+        assert player is not None
+        player.close()
+    return path.read_bytes()
+
+
+def disagreement(log: Log) -> str:
+    """What `check` finds wrong with a log; empty when nothing."""
+    try:
+        list(check.turns(log, check.open_table(log)))
+    except check.DisagreementError as error:
+        return str(error)
+    return ""
+
+
+def replay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `quartet replay ugolki`."""
+    command = [sys.executable, "-m", "quartet", "replay", "ugolki", *arguments]
+    return subprocess.run(
+        command, check=False, capture_output=True, cwd=ROOT, text=True, encoding="utf-8", timeout=600, stdin=subprocess.DEVNULL
+    )
+
+
+def test_a_true_log_is_confirmed_and_drawn(played: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(played)
+    done = replay(str(path))
+    assert done.returncode == 0
+    assert done.stdout.count("   0 1 2 3 4 5 6 7 8 9") == 1 + 8
+    assert done.stdout.splitlines()[-1].startswith(f"{path}: ok, 8 plies, penalty ")
+    assert replay("--quiet", str(path)).stdout.count("\n") == 1
+
+
+def test_output_is_kept_byte_for_byte(played: bytes) -> None:
+    log = read_log(played)
+    assert log.turns[1].output == "9 9\xff\x00\x1b"
+    assert log.turns[1].output_size == 6
+    assert [turn.verdict for turn in log.turns[:4]] == [Verdict.OK, Verdict.MALFORMED, Verdict.ILLEGAL, Verdict.CRASHED]
+
+
+def test_a_log_broken_off_anywhere_is_taken_as_far_as_it_goes(played: bytes) -> None:
+    header_end = played.index(b"\n") + 1
+    whole = played.count(b"\n")
+    for end in range(header_end, len(played) - 1, 97):
+        log = read_log(played[:end])
+        assert log.result is None
+        assert log.cut == (played[end - 1 : end] != b"\n")
+        assert disagreement(log) == ""
+    assert len(read_log(played[: played.rindex(b"\n", 0, -1) + 1]).turns) == whole - 2
+
+
+def test_a_log_broken_off_is_noted(played: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(played[:-10])
+    done = replay("--quiet", str(path))
+    assert done.returncode == 0
+    assert "ok as far as it goes (the game was broken off, in the middle of a line), 8 plies" in done.stdout
+
+
+def edit_turn(index: int, **changes: Any) -> Callable[[Log], Log]:
+    """Change one turn of a log."""
+
+    def edit(log: Log) -> Log:
+        turns = list(log.turns)
+        turns[index] = msgspec.structs.replace(turns[index], **changes)
+        return Log(log.header, turns, log.result)
+
+    return edit
+
+
+def edit_result(**changes: Any) -> Callable[[Log], Log]:
+    """Change the result of a log."""
+
+    def edit(log: Log) -> Log:
+        assert log.result is not None
+        return Log(log.header, log.turns, msgspec.structs.replace(log.result, **changes))
+
+    return edit
+
+
+def edit_header(**changes: Any) -> Callable[[Log], Log]:
+    """Change the header of a log."""
+    return lambda log: Log(msgspec.structs.replace(log.header, **changes), log.turns, log.result)
+
+
+FORGERIES = [
+    (edit_turn(0, input="0\n"), "line 2: the input is not what the rules would send"),
+    (edit_turn(0, move=(2, 1, 2, 0)), "line 2: move (2, 1, 2, 0), but the answer says"),
+    (edit_turn(0, output="2 1 2 0"), "line 2: move "),
+    (edit_turn(0, output=None), "line 2: move "),
+    (edit_turn(0, move=None), "line 2: verdict 'ok' and move None do not fit together"),
+    (edit_turn(0, verdict=Verdict.ILLEGAL, move=None), "line 2: verdict 'illegal', but the answer is 'ok'"),
+    (edit_turn(0, verdict=Verdict.CRASHED, move=None, exit=1), "line 2: verdict 'crashed', but the answer is legal"),
+    (edit_turn(0, verdict=Verdict.PASS, move=(-1, -1, -1, -1)), "line 2: a turn passes if, and only if, no move is possible"),
+    (edit_turn(1, verdict=Verdict.MISSING), "line 3: verdict 'missing', but the answer is 'malformed'"),
+    (edit_turn(2, verdict=Verdict.OK, move=(5, 5, 5, 6)), "line 4: "),
+    (edit_turn(1, seat=2), "line 3: a turn of seat 2 at ply 1, where seat 1 has ply 1"),
+    (edit_turn(1, ply=2), "line 3: a turn of seat 1 at ply 2"),
+    (edit_result(plies=9), "line 10: plies 9, by the rules 8"),
+    (edit_result(scores=(0, 52, 52, 52)), "line 10: scores (0, 52, 52, 52), by the rules"),
+    (edit_result(places=(4, 1, 1, 1)), "line 10: places"),
+    (edit_result(lost=(0, 0, 0, 0)), "line 10: lost"),
+    (edit_header(options={"moves": 1}), "line 6: a turn after the end of the game"),
+    (edit_header(options={"moves": 3}), "line 10: the result stands before the end of the game"),
+    (edit_header(options={"board": 3}), "line 1: ugolki has no option 'board'"),
+    (edit_header(options={"moves": True}), "line 1: option moves of ugolki cannot be True"),
+    (edit_header(players=("a", "b")), "line 1: ugolki has 4 players, not 2"),
+    (edit_header(game="chess"), "line 1: no game is called 'chess'"),
+    (edit_header(disqualify=True), "line 7: a turn after the end of the game"),
+    (edit_header(players=("h", None, "b", "c")), "line 2: the input is not what the rules would send"),
+]
+
+
+@pytest.mark.parametrize(("forge", "words"), FORGERIES)
+def test_a_forged_log_is_found_out(played: bytes, forge: Callable[[Log], Log], words: str) -> None:
+    log = read_log(played)
+    assert disagreement(log) == ""
+    assert disagreement(forge(log)).startswith(words)
+
+
+def test_late_and_fat_programs_may_have_left_anything(played: bytes) -> None:
+    log = read_log(played)
+    for verdict in (Verdict.LATE, Verdict.MEMORY):
+        assert disagreement(edit_turn(1, verdict=verdict, output="1 1")(log)) == ""
+
+
+def test_exit_status_of_the_command_line(played: bytes, tmp_path: Path) -> None:
+    good, bad, missing = tmp_path / "good", tmp_path / "bad", tmp_path / "missing"
+    good.write_bytes(played)
+    bad.write_bytes(played.replace(b'"plies":8', b'"plies":7'))
+    done = replay(str(good), str(bad), str(missing))
+    assert done.returncode == 1
+    first, second, third = done.stdout.splitlines()
+    assert first.startswith(f"{good}: ok")
+    assert second == f"{bad}: line 10: plies 7, by the rules 8"
+    assert third == f"{missing}: cannot be read: No such file or directory"
+    assert done.stderr == ""
+
+
+HEADER = (
+    f'{{"type":"header","game":"ugolki","version":{VERSION},"players":["a","b","c","d"],"seed":0,"options":{{}},'
+    '"disqualify":false,"seconds":0.5,"megabytes":256,"date":""}\n'
+).encode()
+RESULT = b'{"type":"result","plies":0,"scores":[],"places":[],"shares":[],"lost":[],"disqualified":[]}\n'
+
+BAD_TEXT = [
+    (b"", "line 1: the log is empty"),
+    (HEADER[:-20], "line 1: the header is incomplete"),
+    (b"\n", "line 1: "),
+    (b"\xff\xfe\n", "line 1: "),
+    (b"[" * 100_000 + b"\n", "line 1: "),
+    (RESULT, "line 1: a log begins with its header, not with a result"),
+    (HEADER.replace(b'"version":1', b'"version":2'), "line 1: the log has format version 2; this program reads version 1"),
+    (HEADER.replace(b'"seed":0', b'"seed":"x"'), "line 1: Expected `int`, got `str`"),
+    (HEADER.replace(b'"seed":0', b'"seed":0,"x":1'), "line 1: Object contains unknown field `x`"),
+    (HEADER + b"{}\n", "line 2: "),
+    (HEADER + b'{"type":"turn","ply":-1,"seat":0,"input":""}\n', "line 2: Expected `int` >= 0"),
+    (HEADER + b'{"type":"turn","ply":0,"seat":0,"input":"","verdict":"fine"}\n', "line 2: Invalid enum value 'fine'"),
+    (HEADER + HEADER, "line 2: there is a header only on line 1"),
+    (HEADER + RESULT + RESULT, "line 3: nothing may follow the result"),
+    (HEADER + RESULT + b"x", "line 3: nothing may follow the result"),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), BAD_TEXT, ids=range(len(BAD_TEXT)))
+def test_bad_text_names_the_line(data: bytes, words: str) -> None:
+    with pytest.raises(TextError) as caught:
+        read_log(data)
+    assert str(caught.value).startswith(words)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_turn_round_trips(played: bytes) -> None:
+    for turn in read_log(played).turns:
+        assert msgspec.json.decode(msgspec.json.encode(turn), type=Turn) == turn
