@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import registry
-from core.errors import UnknownNameError
+from core.errors import NotBuiltError, UnknownNameError
 from tests.linegames import NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +20,8 @@ def test_parts_are_found_in_their_sources() -> None:
     for game in registry.GAMES:
         assert registry.has(game, "reference")
         assert not registry.has(game, "nothing")
+        with pytest.raises(NotBuiltError, match=f"{game} has no nothing yet"):
+            registry.load(game, "nothing")
     with pytest.raises(UnknownNameError, match="ugolki"):
         registry.has("nowhere", "reference")
 
