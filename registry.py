@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from core.errors import NotBuiltError, UnknownNameError
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 GAMES = {
+    "ataxx": "ataxx",
+    "applegame": "applegame",
+    "connexion": "connexion",
     "ugolki": "ugolki",
 }
 """Game name -> package."""
@@ -21,18 +28,29 @@ def check(game: str) -> None:
         raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
 
 
+def has(game: str, part: str) -> bool:
+    """Whether a game has this part, be it compiled or not: one that is still being written may lack its fast rules and its engine.
+
+    Raises UnknownNameError when there is no such game.
+    """
+    check(game)
+    return any(files(GAMES[game]).joinpath(part + ending).is_file() for ending in (".py", ".pyi"))
+
+
 def load(game: str, part: str) -> ModuleType:
     """The module `part` (reference, rules, engine, protocol, players, ...) of a game.
 
     Raises:
         UnknownNameError: there is no such game.
-        NotBuiltError: the game's compiled modules are missing.
+        NotBuiltError: the game's compiled modules are missing, or it has no such part.
     """
     check(game)
     name = f"{GAMES[game]}.{part}"
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        if error.name == name and not has(game, part):
+            raise NotBuiltError(f"{game} has no {part} yet") from error
         raise not_built(error) from error
 
 

@@ -112,11 +112,11 @@ def imported(*command: str, cwd: Path = ROOT) -> set[str]:
     return set(re.findall(r"\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
 
 
-def test_agents_import_nothing_slow(game: Game, tmp_path: Path) -> None:
-    if game.info.exchange is not None:
-        (tmp_path / game.info.exchange.input).write_text(game.reference.start().text())
-    modules = imported("-m", registry.GAMES[game.name], cwd=tmp_path)
-    assert f"{registry.GAMES[game.name]}.engine" in modules
+def test_agents_import_nothing_slow(whole_game: Game, tmp_path: Path) -> None:
+    if whole_game.info.exchange is not None:
+        (tmp_path / whole_game.info.exchange.input).write_text(whole_game.reference.start().text())
+    modules = imported("-m", registry.GAMES[whole_game.name], cwd=tmp_path)
+    assert f"{registry.GAMES[whole_game.name]}.engine" in modules
     assert {module.partition(".")[0] for module in modules} & SLOW == set()
 
 
