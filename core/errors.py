@@ -5,7 +5,15 @@ A *text* error means that something could not be read at all; a *rule* error mea
 
 
 class QuartetError(Exception):
-    """Base of all errors that a user can cause; the command line prints the message and exits non-zero."""
+    """Base of all errors that a user can cause; the command line prints the message and exits non-zero.
+
+    Attributes:
+        code: the word by which the game's real judge calls a foul, as its log has it; empty where it has none.
+    """
+
+    def __init__(self, message: str = "", code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class TextError(QuartetError, ValueError):

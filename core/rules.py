@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from core.limits import Limits, SearchInfo
+from core.messages import Entry, Message
 
 Move = tuple[int, ...]
 """A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game names its PASS."""
@@ -38,6 +39,25 @@ class FileExchange:
 
 
 @dataclass(frozen=True)
+class LineJudge:
+    """How a judge that speaks lines with a running program plays a game, and what it allows. `LineProtocol` has the words.
+
+    It sends Ready; Init with the start position, where `init`; then, until the game is over, Turn to the seat to move, Drew to
+    the same seat after its answer where the game has chance, Opponent to the other seat; in the end Finish to both.
+
+    Attributes:
+        ready_ms: until the answer to Ready; clock_ms: for all moves of a game together. Wall clock, in milliseconds.
+        init: whether the judge describes the start position; otherwise all games start alike.
+        megabytes: memory of the program, None where the judge names no limit.
+    """
+
+    ready_ms: int = 3000
+    clock_ms: int = 10000
+    init: bool = True
+    megabytes: int | None = None
+
+
+@dataclass(frozen=True)
 class Option:
     """A variant of the rules that `Position.start` and `Position.parse` take as a keyword."""
 
@@ -54,7 +74,7 @@ class GameInfo:
         players: seats at the table; chance: whether luck is involved after the start.
         lower_wins: whether the lowest score wins (a penalty) instead of the highest.
         score_name: what `Position.scores` counts, in one word.
-        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout.
+        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout; lines: then this.
         options: variants of the rules, by keyword.
     """
 
@@ -65,6 +85,7 @@ class GameInfo:
     lower_wins: bool
     score_name: str
     exchange: FileExchange | None = None
+    lines: LineJudge | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
 
 
@@ -134,6 +155,57 @@ class DrawnPosition(Position, Protocol):
 
     def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
         """The board as text; `marks` gives cells, as (column, row), another style."""
+        ...
+
+
+class ChancePosition(DrawnPosition, Protocol):
+    """A position of a game in which chance goes on after the start: after every ply it gives the seat that moved something, or nothing.
+
+    A referee's position knows what chance will give; an agent's guesses, and is told with `reveal`. Players do not look ahead.
+    """
+
+    @property
+    def drawn(self) -> int | None:
+        """What chance gave the seat that moved last (the game's RULES.md has the numbers), None where it gave nothing."""
+        ...
+
+    def reveal(self, drawn: int | None) -> Self:
+        """The position in which chance gave this instead. Raises RuleError when it cannot have."""
+        ...
+
+
+class LineProtocol(Protocol):
+    """The `protocol.py` of a game whose judge speaks lines: a module with these functions, which translate and nothing else.
+
+    Lines are given and taken without their end. `seat` is the seat of the program that is spoken to, or that answers.
+    """
+
+    def format_message(self, message: Message, seat: int) -> str:
+        """The line by which the judge says this."""
+        ...
+
+    def parse_message(self, line: str, seat: int) -> Message:
+        """What the judge said; `seat` matters only to an Init. Raises TextError."""
+        ...
+
+    def check_ready(self, answer: str) -> None:
+        """Whether a program is ready, by its answer to Ready. Raises TextError with the judge's code."""
+        ...
+
+    def format_answer(self, move: Move, seat: int) -> str:
+        """The line by which a program plays a move."""
+        ...
+
+    def parse_answer(self, text: str, seat: int) -> Move:
+        """The move that a program plays; whether it is legal is for the rules to say. Raises TextError with the judge's code."""
+        ...
+
+    def format_entry(self, entry: Entry) -> str | None:
+        """The line of the judge's log that says this, None where its logs have no such line."""
+        ...
+
+    def parse_entry(self, line: str) -> Entry:
+        """What a line of a log says. Raises TextError."""
         ...
 
 

@@ -1,0 +1,1 @@
+"""The apple game, at its judge "Mushroom Game"; see RULES.md."""

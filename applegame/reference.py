@@ -1,0 +1,186 @@
+"""The rules of the apple game in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from applegame import protocol
+from applegame.protocol import COLUMNS, ROWS
+from core.errors import IllegalMoveError, RuleError, TextError
+from core.rules import Drawing, GameInfo, LineJudge, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INFO = GameInfo(
+    name="applegame",
+    title='Apple game ("Mushroom Game")',
+    players=2,
+    chance=False,
+    lower_wins=False,
+    score_name="cells",
+    lines=LineJudge(),
+)
+
+PASS: Move = protocol.PASS
+
+TARGET = 10
+STANDING = "123456789"
+OWNED = "FS"
+NOBODY = "0"
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of the apple game; see `core.rules.Position` for what its methods promise.
+
+    Attributes:
+        rows: ten strings of 17 characters: a digit that still stands (it is nobody's), F or S for a cell of that seat, which is
+            empty, 0 for an empty cell of nobody.
+        ply: plies played; the seat to move is ply mod 2.
+        passes: passes in a row just before this position; the second ends the game.
+    """
+
+    rows: tuple[str, ...]
+    ply: int = 0
+    passes: int = 0
+
+    @classmethod
+    def start(cls, seed: int = 0) -> Position:
+        """A board of digits drawn from `random.Random(seed)`, row by row, each by `randint(1, 9)`."""
+        random = Random(seed)
+        return cls(tuple("".join(str(random.randint(1, 9)) for _ in range(COLUMNS)) for _ in range(ROWS)))
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Ten rows, as in the official tool's input file, and perhaps the line "ply N passes P". Raises TextError."""
+        words = text.split()
+        rows, rest = tuple(words[:ROWS]), words[ROWS:]
+        if len(rows) != ROWS:
+            raise TextError(f"{len(rows)} rows, not {ROWS}")
+        for number, row in enumerate(rows):
+            if len(row) != COLUMNS:
+                raise TextError(f"row {number} has {len(row)} cells, not {COLUMNS}")
+            unknown = row.strip(STANDING + OWNED + NOBODY)
+            if unknown:
+                raise TextError(f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor {OWNED[1]}")
+        if not rest:
+            return cls(rows)
+        if len(rest) != 4 or rest[::2] != ["ply", "passes"]:
+            raise TextError(f"the rows are followed by {' '.join(rest)[:40]!r}, not by ply N passes P")
+        ply, passes = _count(rest[1]), _count(rest[3])
+        if passes > min(2, ply):
+            raise TextError(f"{passes} passes in a row after {ply} plies are not possible")
+        return cls(rows, ply, passes)
+
+    def text(self) -> str:
+        return "\n".join([*self.rows, f"ply {self.ply} passes {self.passes}"])
+
+    @property
+    def to_move(self) -> int:
+        return self.ply % 2
+
+    @property
+    def over(self) -> bool:
+        """After two passes in a row."""
+        return self.passes >= 2
+
+    def legal(self) -> list[Move]:
+        return [] if self.over else self.pseudolegal()
+
+    def pseudolegal(self) -> list[Move]:
+        """The pass, which comes first, and the rectangles."""
+        return [PASS, *sorted(self.rectangles())]
+
+    def rectangles(self) -> list[Move]:
+        """All (r1, c1, r2, c2) whose standing digits sum to 10, with at least one of them on each side."""
+        digits = [[_digit(cell) for cell in row] for row in self.rows]
+        found = []
+        for r1 in range(ROWS):
+            sums = [0] * COLUMNS
+            for r2 in range(r1, ROWS):
+                sums = [above + digit for above, digit in zip(sums, digits[r2], strict=True)]
+                for c1 in range(COLUMNS):
+                    total = 0
+                    for c2 in range(c1, COLUMNS):
+                        total += sums[c2]
+                        if total >= TARGET or not sums[c1]:
+                            break
+                    # Where the sum is reached the right column has a digit; further right it would have none.
+                    if total == TARGET and any(digits[r1][c1 : c2 + 1]) and any(digits[r2][c1 : c2 + 1]):
+                        found.append((r1, c1, r2, c2))
+        return found
+
+    def play(self, move: Move) -> Position:
+        if self.over:
+            raise IllegalMoveError("the game is over")
+        if move == PASS:
+            return Position(self.rows, self.ply + 1, self.passes + 1)
+        self._check(move)
+        return self._after(move)
+
+    def lose_turn(self) -> Position:
+        raise RuleError("the apple game knows no lost turn: a foul loses the game")
+
+    def scores(self) -> tuple[int | None, ...]:
+        """The cells of both seats."""
+        cells = "".join(self.rows)
+        return cells.count(OWNED[0]), cells.count(OWNED[1])
+
+    def perft(self, depth: int) -> int:
+        if depth == 0:
+            return 1
+        if depth == 1:
+            return len(self.legal())
+        return sum(self.play(move).perft(depth - 1) for move in self.legal())
+
+    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
+        """The board with the judge's row and column numbers; a cell of `marks` is (column, row)."""
+        marks = marks or {}
+        styles = {NOBODY: "empty", OWNED[0]: "seat0", OWNED[1]: "seat1"}
+        drawing: Drawing = [[("  " + " ".join(str(c % 10) for c in range(COLUMNS)), "label")]]
+        for number, row in enumerate(self.rows):
+            line = [(f"{number} ", "label")]
+            for column, cell in enumerate(row):
+                text = {NOBODY: "·", OWNED[0]: "■", OWNED[1]: "□"}.get(cell, cell)
+                line += [(text, marks.get((column, number), styles.get(cell, "digit"))), (" ", "empty")]
+            drawing.append(line)
+        return drawing
+
+    def _after(self, move: Move) -> Position:
+        """The position after a legal rectangle: every cell of it is the mover's."""
+        r1, c1, r2, c2 = move
+        taken = OWNED[self.to_move] * (c2 + 1 - c1)
+        rows = [row[:c1] + taken + row[c2 + 1 :] if r1 <= r <= r2 else row for r, row in enumerate(self.rows)]
+        return Position(tuple(rows), self.ply + 1)
+
+    def _check(self, move: Move) -> None:
+        """Raises IllegalMoveError with the official tool's code unless the rectangle is legal; the checks are in the tool's order."""
+        if len(move) != 4:
+            raise IllegalMoveError(f"a move has four numbers, not {len(move)}", protocol.MALFORMED)
+        r1, c1, r2, c2 = move
+        if not (0 <= r1 <= r2 < ROWS and 0 <= c1 <= c2 < COLUMNS):
+            raise IllegalMoveError(f"{move} is no rectangle on the board", protocol.OUTSIDE)
+        inside = [[_digit(cell) for cell in row[c1 : c2 + 1]] for row in self.rows[r1 : r2 + 1]]
+        total = sum(map(sum, inside))
+        if total != TARGET:
+            raise IllegalMoveError(f"the digits in {move} sum to {total}, not to {TARGET}", protocol.WRONG_SUM)
+        sides = {"top": inside[0], "bottom": inside[-1], "left": [row[0] for row in inside], "right": [row[-1] for row in inside]}
+        for name, side in sides.items():
+            if not any(side):
+                raise IllegalMoveError(f"the {name} side of {move} has no digit", protocol.LOOSE)
+
+
+def _digit(cell: str) -> int:
+    """The digit that stands on a cell, 0 where none does."""
+    return int(cell) if cell in STANDING else 0
+
+
+def _count(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 10):
+        raise TextError(f"{word[:40]!r} is not a count")
+    return int(word)

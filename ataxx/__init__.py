@@ -1,0 +1,1 @@
+"""Ataxx, at its judge "Bacteria War"; see RULES.md."""

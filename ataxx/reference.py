@@ -1,0 +1,242 @@
+"""The rules of Ataxx in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ataxx import protocol
+from core.errors import IllegalMoveError, RuleError, TextError
+from core.rules import Drawing, GameInfo, LineJudge, Move, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLIES = 400
+"""Actions of both players together until the game is stopped."""
+
+INFO = GameInfo(
+    name="ataxx",
+    title='Ataxx ("Bacteria War")',
+    players=2,
+    chance=False,
+    lower_wins=False,
+    score_name="cells",
+    lines=LineJudge(init=False, megabytes=1024),
+    options={
+        "plies": Option(PLIES, "plies of both players together until the game is stopped"),
+        "halfmove_limit": Option(0, "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)"),
+    },
+)
+
+PASS: Move = protocol.PASS
+
+SIZE = 7
+EMPTY, FIRST, SECOND, WALL = range(4)
+LETTERS = {FIRST: "x", SECOND: "o", WALL: "-"}
+START = "x5o/7/7/7/7/7/o5x x 0 1"
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of Ataxx; see `core.rules.Position` for what its methods promise.
+
+    Attributes:
+        cells: 49 labels row by row from the top left: EMPTY, FIRST, SECOND or WALL.
+        ply: plies played; the seat to move is ply mod 2.
+        halfmoves: plies since the last division, passes included.
+        plies, halfmove_limit: the options.
+    """
+
+    cells: tuple[int, ...]
+    ply: int = 0
+    halfmoves: int = 0
+    plies: int = PLIES
+    halfmove_limit: int = 0
+
+    @classmethod
+    def start(cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0) -> Position:  # noqa: ARG003
+        """The start of every game; `seed` changes nothing, as nothing is left to chance."""
+        return cls.parse(START, plies, halfmove_limit)
+
+    @classmethod
+    def parse(cls, text: str, plies: int = PLIES, halfmove_limit: int = 0) -> Position:
+        """A position as FEN. Raises TextError."""
+        words = text.split()
+        if len(words) != 4:
+            raise TextError(f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}")
+        board, side, halfmoves, number = words
+        if side not in ("x", "o"):
+            raise TextError(f"the side to move is x or o, not {side[:40]!r}")
+        if _count(number) == 0:
+            raise TextError("the move number counts from 1")
+        ply = 2 * (_count(number) - 1) + (side == "o")
+        return cls(_parse_board(board), ply, _count(halfmoves), plies, halfmove_limit)
+
+    def text(self) -> str:
+        """The position as FEN."""
+        rows = []
+        for start in range(0, SIZE * SIZE, SIZE):
+            row = "".join(LETTERS.get(label, " ") for label in self.cells[start : start + SIZE])
+            for length in range(SIZE, 0, -1):
+                row = row.replace(" " * length, str(length))
+            rows.append(row)
+        return f"{'/'.join(rows)} {'xo'[self.to_move]} {self.halfmoves} {self.ply // 2 + 1}"
+
+    @property
+    def to_move(self) -> int:
+        return self.ply % 2
+
+    @property
+    def over(self) -> bool:
+        """When a side has no pieces, nobody can move (so on a full board), or a limit is reached."""
+        return (
+            self.ply >= self.plies
+            or (0 < self.halfmove_limit <= self.halfmoves)
+            or FIRST not in self.cells
+            or SECOND not in self.cells
+            or not (self._can_move(FIRST) or self._can_move(SECOND))
+        )
+
+    def legal(self) -> list[Move]:
+        if self.over:
+            return []
+        return self.pseudolegal() or [PASS]
+
+    def pseudolegal(self) -> list[Move]:
+        moves = []
+        for end, label in enumerate(self.cells):
+            if label == EMPTY:
+                dividing = [start for start in NEAR[end] if self.cells[start] == self._mine][:1]
+                leaping = [start for start in FAR[end] if self.cells[start] == self._mine]
+                moves += [NAMES[start] + NAMES[end] for start in dividing + leaping]
+        return sorted(moves)
+
+    def canonical(self, move: Move) -> Move:
+        """The name under which `legal` has a move: whichever piece divides, what comes of it is the same, so the first one is named."""
+        if len(move) != 4 or move[:2] not in INDEX or move[2:] not in INDEX:
+            return move
+        start, end = INDEX[move[:2]], INDEX[move[2:]]
+        if start not in NEAR[end] or self.cells[start] != self._mine:
+            return move
+        return next(NAMES[s] for s in NEAR[end] if self.cells[s] == self._mine) + move[2:]
+
+    def play(self, move: Move) -> Position:
+        """The position after `move`, in which any of the pieces that could divide may be named. Raises IllegalMoveError."""
+        if self.canonical(move) not in self.legal():
+            raise IllegalMoveError(self._why_illegal(move), protocol.ILLEGAL)
+        return self._after(move)
+
+    def lose_turn(self) -> Position:
+        raise RuleError("Ataxx knows no lost turn: a foul loses the game")
+
+    def scores(self) -> tuple[int | None, ...]:
+        """The cells of both seats."""
+        return self.cells.count(FIRST), self.cells.count(SECOND)
+
+    def perft(self, depth: int) -> int:
+        if depth == 0:
+            return 1
+        if depth == 1:
+            return len(self.legal())
+        return sum(self._after(move).perft(depth - 1) for move in self.legal())
+
+    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
+        """The board with the judge's row and column numbers; a cell of `marks` is (column, row) from (0, 0) at the top left."""
+        marks = marks or {}
+        drawing: Drawing = [[("  " + " ".join(str(c + 1) for c in range(SIZE)), "label")]]
+        for row in range(SIZE):
+            line = [(f"{row + 1} ", "label")]
+            for column in range(SIZE):
+                label = self.cells[row * SIZE + column]
+                text, style = {EMPTY: ("·", "empty"), FIRST: ("O", "seat0"), SECOND: ("X", "seat1"), WALL: ("#", "label")}[label]
+                line += [(text, marks.get((column, row), style)), (" ", "empty")]
+            drawing.append(line)
+        return drawing
+
+    @property
+    def _mine(self) -> int:
+        """The label of the seat to move."""
+        return FIRST + self.to_move
+
+    def _can_move(self, label: int) -> bool:
+        return any(
+            self.cells[end] == EMPTY and any(self.cells[start] == label for start in NEAR[end] + FAR[end]) for end in range(SIZE * SIZE)
+        )
+
+    def _after(self, move: Move) -> Position:
+        """The position after a legal move."""
+        if move == PASS:
+            return replace(self, ply=self.ply + 1, halfmoves=self.halfmoves + 1)
+        start, end = INDEX[move[:2]], INDEX[move[2:]]
+        cells = list(self.cells)
+        cells[end] = self._mine
+        for cell in NEAR[end]:
+            if cells[cell] == FIRST + SECOND - self._mine:
+                cells[cell] = self._mine
+        halfmoves = 0
+        if start in FAR[end]:
+            cells[start] = EMPTY
+            halfmoves = self.halfmoves + 1
+        return replace(self, cells=tuple(cells), ply=self.ply + 1, halfmoves=halfmoves)
+
+    def _why_illegal(self, move: Move) -> str:
+        """One sentence for the loser of the game."""
+        if self.over:
+            return "the game is over"
+        if move == PASS:
+            return "a pass is legal only when no piece can move"
+        if len(move) != 4:
+            return f"a move has four numbers, not {len(move)}"
+        for cell in (move[:2], move[2:]):
+            if cell not in INDEX:
+                return f"{cell} is off the board"
+        start, end = INDEX[move[:2]], INDEX[move[2:]]
+        if self.cells[start] != self._mine:
+            return f"none of the mover's pieces is on {move[:2]}"
+        if start == end:
+            return f"the piece on {move[:2]} must go to another cell"
+        if self.cells[end] != EMPTY:
+            return f"{move[2:]} is not empty"
+        return f"{move[2:]} is further than two cells from {move[:2]}"
+
+
+NAMES: tuple[Move, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
+"""(row, column) of every cell, from 1, as the judge says it."""
+INDEX = {name: index for index, name in enumerate(NAMES)}
+
+
+def _at_distance(distance: int) -> tuple[tuple[int, ...], ...]:
+    """For every cell those at that distance, in ascending order."""
+    return tuple(tuple(INDEX[b] for b in NAMES if max(abs(a[0] - b[0]), abs(a[1] - b[1])) == distance) for a in NAMES)
+
+
+NEAR, FAR = _at_distance(1), _at_distance(2)
+
+
+def _parse_board(text: str) -> tuple[int, ...]:
+    rows = text.split("/")
+    if len(rows) != SIZE:
+        raise TextError(f"the board has {len(rows)} rows, not {SIZE}")
+    labels = {letter: label for label, letter in LETTERS.items()}
+    cells: list[int] = []
+    for number, row in enumerate(rows, start=1):
+        before = len(cells)
+        for letter in row:
+            if letter in labels:
+                cells.append(labels[letter])
+            elif letter in "1234567":
+                cells += [EMPTY] * int(letter)
+            else:
+                raise TextError(f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty cells")
+        if len(cells) - before != SIZE:
+            raise TextError(f"row {number} has {len(cells) - before} cells, not {SIZE}")
+    return tuple(cells)
+
+
+def _count(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 10):
+        raise TextError(f"{word[:40]!r} is not a count")
+    return int(word)

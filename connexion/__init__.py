@@ -1,0 +1,1 @@
+"""Connexion, a game of tiles on a honeycomb; see RULES.md."""

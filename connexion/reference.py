@@ -1,0 +1,234 @@
+"""The rules of Connexion in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING
+
+from connexion import protocol
+from connexion.geometry import BAG, CELL, CELLS, COPIES, HAND, LETTERS, NEIGHBOURS, NOTHING, NUMBERS, SIGNS, TILE, TILES, fresh_bag
+from core.errors import IllegalMoveError, RuleError, TextError
+from core.rules import Drawing, GameInfo, LineJudge, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+INFO = GameInfo(
+    name="connexion",
+    title="Connexion",
+    players=2,
+    chance=True,
+    lower_wins=False,
+    score_name="points",
+    lines=LineJudge(),
+)
+
+PASS: Move = protocol.PASS
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition` for what its methods promise.
+
+    Attributes:
+        cells: for every cell (numbers as in geometry.py) the tile on it, or None.
+        tiles: for both seats what they have not put yet: the hand, up to five, then the bag in the order in which it will be
+            drawn. So a tile that is put from the hand is replaced by the next of the bag, at the end of the hand.
+    """
+
+    cells: tuple[int | None, ...]
+    tiles: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @classmethod
+    def start(cls, seed: int = 0) -> Position:
+        """An empty board; `random.Random(seed)` shuffles FIRST's bag, which is in ascending order, then SECOND's."""
+        random = Random(seed)
+        bags = fresh_bag(()), fresh_bag(())
+        for bag in bags:
+            random.shuffle(bag)
+        return cls((None,) * len(CELLS), (tuple(bags[0]), tuple(bags[1])))
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell, tile, ... Raises TextError."""
+        lines = [line.split() for line in text.splitlines() if line.strip()]
+        if len(lines) not in (2, 3):
+            raise TextError(f"a position has two lines of tiles and perhaps one of cells, not {len(lines)} lines")
+        cells = _parse_cells(lines[2] if len(lines) == 3 else [])
+        put = len(CELLS) - cells.count(None)
+        tiles = _parse_tiles(lines[0], "FIRST", BAG - (put + 1) // 2), _parse_tiles(lines[1], "SECOND", BAG - put // 2)
+        everywhere = Counter(tile for tile in (*cells, *tiles[0], *tiles[1]) if tile is not None)
+        for tile, count in everywhere.items():
+            if count != 2 * COPIES:
+                raise TextError(f"there are {count} tiles {TILES[tile]}, not {2 * COPIES}")
+        return cls(cells, tiles)
+
+    def text(self) -> str:
+        lines = [" ".join(TILES[tile] for tile in tiles) or NOTHING for tiles in self.tiles]
+        put = [f"{CELLS[cell]} {TILES[tile]}" for cell, tile in enumerate(self.cells) if tile is not None]
+        return "\n".join([*lines, " ".join(put)] if put else lines)
+
+    @property
+    def ply(self) -> int:
+        return len(CELLS) - self.cells.count(None)
+
+    @property
+    def to_move(self) -> int:
+        return self.ply % 2
+
+    @property
+    def over(self) -> bool:
+        """When the board is full."""
+        return None not in self.cells
+
+    @property
+    def hands(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The open tiles of both seats, in the order in which they were drawn."""
+        return self.tiles[0][:HAND], self.tiles[1][:HAND]
+
+    def legal(self) -> list[Move]:
+        return self.pseudolegal()  # with the board full nothing can be put
+
+    def pseudolegal(self) -> list[Move]:
+        hand = sorted(set(self.hands[self.to_move]))
+        return [(cell, tile) for cell, there in enumerate(self.cells) if there is None for tile in hand]
+
+    def play(self, move: Move) -> Position:
+        self._check(move)
+        return self._after(move)
+
+    def lose_turn(self) -> Position:
+        raise RuleError("Connexion knows no lost turn: a foul loses the game")
+
+    @property
+    def drawn(self) -> int | None:
+        """The tile that the seat that moved last has drawn, None when its bag was empty or nobody has moved."""
+        hand = self.hands[1 - self.to_move]
+        return hand[-1] if self.ply > 0 and len(hand) == HAND else None
+
+    def reveal(self, drawn: int | None) -> Position:
+        """The position in which the seat that moved last drew this tile; the one it seemed to draw takes its place in the bag."""
+        if drawn == self.drawn:
+            return self
+        if drawn is None or self.drawn is None:
+            raise RuleError(f"the seat that moved draws {'a tile' if drawn is None else 'nothing'} here")
+        seat = 1 - self.to_move
+        tiles = list(self.tiles[seat])
+        if drawn not in tiles[HAND:]:
+            raise RuleError(f"there is no {TILES[drawn]} left in the bag" if drawn in range(len(TILES)) else f"there is no tile {drawn}")
+        place = tiles.index(drawn, HAND)
+        tiles[HAND - 1], tiles[place] = drawn, tiles[HAND - 1]
+        return replace(self, tiles=_with(self.tiles, seat, tiles))
+
+    def scores(self) -> tuple[int | None, ...]:
+        """FIRST's groups are of equal pattern, SECOND's of equal colour."""
+        return group_score(self.cells, lambda tile: tile % 4), group_score(self.cells, lambda tile: tile // 4)
+
+    def perft(self, depth: int) -> int:
+        if depth == 0:
+            return 1
+        if depth == 1:
+            return len(self.legal())
+        return sum(self._after(move).perft(depth - 1) for move in self.legal())
+
+    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
+        """The board, row 6 on top, the - cell of a place before its + cell, and the hands below; colours as on the tiles.
+
+        A cell of `marks` is (column, row): columns a- a+ b- ... f+ from 0, rows from 0 on top.
+        """
+        marks = marks or {}
+        drawing: Drawing = [[("   " + "  ".join(f"{letter}- {letter}+" for letter in LETTERS), "label")]]
+        for row, number in enumerate(reversed(NUMBERS)):
+            line = [(f"{number}  ", "label")]
+            for column, place in enumerate(letter + number + sign for letter in LETTERS for sign in SIGNS):
+                tile = self.cells[CELL[place]] if place in CELL else None
+                text = "  " if place not in CELL else "··" if tile is None else TILES[tile]
+                style = "empty" if tile is None else _style(tile)
+                line += [(text, marks.get((column, row), style)), ("  " if column % 2 else " ", "empty")]
+            drawing.append(line)
+        for name, hand in zip(("FIRST ", "SECOND"), self.hands, strict=True):
+            drawing.append([(name, "label"), *((f" {TILES[tile]}", _style(tile)) for tile in hand)])
+        return drawing
+
+    def _after(self, move: Move) -> Position:
+        """The position after a legal move."""
+        cell, tile = move
+        tiles = list(self.tiles[self.to_move])
+        tiles.remove(tile)
+        cells = (*self.cells[:cell], tile, *self.cells[cell + 1 :])
+        return Position(cells, _with(self.tiles, self.to_move, tiles))
+
+    def _check(self, move: Move) -> None:
+        """Raises IllegalMoveError with the official tool's code unless the move is legal; the checks are in the tool's order."""
+        if self.over:
+            raise IllegalMoveError("the game is over")
+        if len(move) != 2:
+            raise IllegalMoveError(f"a move is a cell and a tile, not {len(move)} numbers", protocol.NOT_PUT)
+        cell, tile = move
+        if cell not in range(len(CELLS)):
+            raise IllegalMoveError(f"there is no cell {cell}", protocol.NOT_CELL)
+        if tile not in range(len(TILES)):
+            raise IllegalMoveError(f"there is no tile {tile}", protocol.NOT_TILE)
+        if self.cells[cell] is not None:
+            raise IllegalMoveError(f"{CELLS[cell]} is not empty", protocol.OCCUPIED)
+        if tile not in self.hands[self.to_move]:
+            raise IllegalMoveError(f"there is no {TILES[tile]} in the mover's hand", protocol.NOT_IN_HAND)
+
+
+def group_score(cells: Sequence[int | None], attribute: Callable[[int], int]) -> int:
+    """The sum over all groups, connected tiles of equal attribute, of their size squared."""
+    score, seen = 0, set()
+    for start, first in enumerate(cells):
+        if first is None or start in seen:
+            continue
+        seen.add(start)
+        group = [start]
+        for cell in group:  # which grows
+            for neighbour in NEIGHBOURS[cell]:
+                tile = cells[neighbour]
+                if tile is not None and neighbour not in seen and attribute(tile) == attribute(first):
+                    seen.add(neighbour)
+                    group.append(neighbour)
+        score += len(group) ** 2
+    return score
+
+
+def _with(tiles: tuple[tuple[int, ...], tuple[int, ...]], seat: int, new: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Both seats' tiles with those of one replaced."""
+    return (tuple(new), tiles[1]) if seat == 0 else (tiles[0], tuple(new))
+
+
+def _style(tile: int) -> str:
+    """Red, green, blue and yellow are the colours of the seats of a four-player game, too."""
+    return f"seat{tile // 4}"
+
+
+def _parse_tiles(words: Sequence[str], name: str, expected: int) -> tuple[int, ...]:
+    tiles = [] if list(words) == [NOTHING] else [_tile(word) for word in words]
+    if len(tiles) != expected:
+        raise TextError(f"{name} has {len(tiles)} tiles in hand and bag, not {expected}")
+    for tile, count in Counter(tiles).items():
+        if count > COPIES:
+            raise TextError(f"{name} has {count} tiles {TILES[tile]}, more than {COPIES}")
+    return tuple(tiles)
+
+
+def _parse_cells(words: Sequence[str]) -> tuple[int | None, ...]:
+    if len(words) % 2:
+        raise TextError(f"the board is pairs of cell and tile, not {len(words)} words")
+    cells: list[int | None] = [None] * len(CELLS)
+    for place, tile in zip(words[::2], words[1::2], strict=True):
+        if place not in CELL:
+            raise TextError(f"there is no cell {place[:40]!r}")
+        if cells[CELL[place]] is not None:
+            raise TextError(f"there are two tiles on {place}")
+        cells[CELL[place]] = _tile(tile)
+    return tuple(cells)
+
+
+def _tile(word: str) -> int:
+    if word not in TILE:
+        raise TextError(f"there is no tile {word[:40]!r}")
+    return TILE[word]
