@@ -101,7 +101,6 @@ class Conversation:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         megabytes: float | None = None,
-        seconds_to_exit: float = FINISH_SECONDS,
     ) -> None:
         """Start `command` in `cwd`: a string through the system's shell, a list as it is; `env` comes on top of our environment.
 
@@ -111,7 +110,7 @@ class Conversation:
         self.megabytes = 0.0
         self._hub = hub
         self._limit = megabytes
-        self._seconds_to_exit = seconds_to_exit
+        self._dismissed: float | None = None
         self._farewell: Farewell | None = None
         self._exited: float | None = None
         self._notifier: int | None = None
@@ -151,6 +150,11 @@ class Conversation:
         """Send a line. Never blocks, and never fails: a program that does not hear will not answer."""
         self._hub.send(self.pipes, line.encode() + b"\n")
 
+    def dismiss(self, line: str) -> None:
+        """Send the last line there is; from now on the program is expected to end."""
+        self.send(line)
+        self._dismissed = time.perf_counter()
+
     def cpu(self) -> float:
         """Processor time of all its processes so far, in seconds."""
         return self._tree.cpu()
@@ -184,7 +188,9 @@ class Conversation:
         if now >= self._next_look:
             held = measure(self._tree, self._limit)
             self.megabytes = max(self.megabytes, held)
-            self._is_fat = self._is_fat or (self._limit is not None and held > self._limit)
+            if self._limit is not None and held > self._limit and not self._is_fat:
+                self._is_fat = True
+                self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # it may be another one's turn for long
             looked = time.perf_counter()
             self._next_look = looked + max(LOOK_EVERY, LOOK_COST * (looked - now))
         return self._next_look - now
@@ -233,14 +239,20 @@ class Conversation:
 
     def _let_end(self) -> tuple[bool, int | None]:
         """Wait for the end: whether it had to be asked for, and the exit status, None when even that did not help."""
-        if self._ends_within(self._seconds_to_exit):
+        if self._ends_by((self._dismissed or time.perf_counter()) + FINISH_SECONDS):
             return False, int(self._main.poll() or 0)
-        with suppress(OSError, psutil.Error):
-            self._main.terminate() if sys.platform == "win32" else os.killpg(self._main.pid, signal.SIGTERM)
-        return True, int(self._main.poll() or 0) if self._ends_within(TERMINATE_SECONDS) else None
+        self._signal(signal.SIGTERM)
+        return True, int(self._main.poll() or 0) if self._ends_by(time.perf_counter() + TERMINATE_SECONDS) else None
 
-    def _ends_within(self, seconds: float) -> bool:
-        deadline = time.perf_counter() + seconds
+    def _signal(self, number: int) -> None:
+        """Send a signal to the program and what it has started in its group."""
+        with suppress(OSError, psutil.Error):
+            if sys.platform == "win32":
+                self._main.kill()
+            else:
+                os.killpg(self._main.pid, number)
+
+    def _ends_by(self, deadline: float) -> bool:
         while not self._has_exited():
             remaining = deadline - time.perf_counter()
             if remaining <= 0:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-import registry
 from hypothesis import settings
 
+import registry
 from tests.games import RANDOM_CASES, Game, load
 
 # No deadline: machines differ. No database: what failed once belongs into a test of its own.

@@ -10,7 +10,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from core.rules import places
-
 from tests.games import Game, load
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
 import registry
 from bench import fingerprint, response, speed
 from bench.__main__ import command
-from click.testing import CliRunner
 from core.errors import QuartetError
 
 

@@ -8,13 +8,13 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 import registry
 from core.errors import IllegalMoveError, QuartetError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 from core.rules import Move, Position, places
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.games import RANDOM_CASES, FastPosition, Game, knows_lost_turns, random_games
 from tests.playthrough import SEED, playthrough
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from core.transport import BAD_INPUT, FAILED, GOOD, FileExchange, exchange
 
 Answer = Callable[[str], None]

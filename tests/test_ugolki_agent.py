@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
 

@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from statistics import fmean
 
 import pytest
+
 from arena.inprocess import Budget, match
 from core.clock import now
 from core.errors import RuleError

@@ -7,15 +7,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from core.errors import IllegalMoveError, RuleError, TextError
-from core.rules import places
 from hypothesis import given
 from hypothesis import strategies as st
+
+from core.errors import IllegalMoveError, RuleError, TextError
+from core.rules import places
+from tests.games import RANDOM_CASES, ROOT
 from ugolki import protocol, reference, rules
 from ugolki.geometry import FIRST_GOAL_LINE, HOME, PIECES, SEATS, SIZE, absolute, distance, seen
 from ugolki.protocol import PASS, UNREADABLE, format_answer, parse_answer, read_input
-
-from tests.games import RANDOM_CASES, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
