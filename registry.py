@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from core.errors import NotBuiltError, UnknownNameError
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 GAMES = {
+    "ataxx": "ataxx",
+    "applegame": "applegame",
+    "connexion": "connexion",
     "ugolki": "ugolki",
 }
 """Game name -> package."""
@@ -19,6 +26,15 @@ def check(game: str) -> None:
     """Raises UnknownNameError when there is no such game."""
     if game not in GAMES:
         raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+
+
+def has(game: str, part: str) -> bool:
+    """Whether a game has this part, be it compiled or not: one that is still being written may lack its fast rules and its engine.
+
+    Raises UnknownNameError when there is no such game.
+    """
+    check(game)
+    return any(files(GAMES[game]).joinpath(part + ending).is_file() for ending in (".py", ".pyi"))
 
 
 def load(game: str, part: str) -> ModuleType:

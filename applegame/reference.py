@@ -99,7 +99,7 @@ class Position:
     def rectangles(self) -> list[Move]:
         """All (r1, c1, r2, c2) whose standing digits sum to 10, with at least one of them on each side."""
         digits = [[_digit(cell) for cell in row] for row in self.rows]
-        found = []
+        found: list[Move] = []
         for r1 in range(ROWS):
             sums = [0] * COLUMNS
             for r2 in range(r1, ROWS):

@@ -22,12 +22,12 @@ from core.errors import QuartetError
 @click.option("--depth", type=click.IntRange(1), help="With --speed: depth of the fast perft (default: what takes about a second).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(games: tuple[str, ...], check: bool, record: bool, speeds: bool, depth: int | None, as_json: bool) -> None:
-    """Print the fingerprint of every GAME (default: all): nodes searched and a hash of the choices, of the engine
+    """Print the fingerprint of every GAME (default: all that have an engine): nodes searched and a hash of the choices, of the engine
     and of every other built-in player.
 
     Two builds with the same fingerprint search the same tree; a commit that changes search or rules changes it.
     """
-    chosen = games or tuple(registry.GAMES)
+    chosen = games or tuple(game for game in registry.GAMES if registry.has(game, "engine"))
     for game in chosen:
         registry.check(game)
     if speeds:
@@ -43,7 +43,9 @@ def command(games: tuple[str, ...], check: bool, record: bool, speeds: bool, dep
         fingerprint.record(figures)
     if check:
         known = fingerprint.recorded()
-        changed = [f"{name} is {figure}, recorded {known.get(name, 'nothing')}" for name, figure in figures.items() if known.get(name) != figure]
+        changed = [
+            f"{name} is {figure}, recorded {known.get(name, 'nothing')}" for name, figure in figures.items() if known.get(name) != figure
+        ]
         if not games:
             changed += [f"{name} is recorded, but no longer there" for name in known if name not in figures]
         if changed:

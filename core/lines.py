@@ -1,6 +1,6 @@
 """The agent's side of a judge that speaks lines with a running program: the loop that answers, whatever it hears.
 
-It ends in one of two ways: after FINISH, or when it can neither go on nor be silent, always with status 0. Nothing but answers goes
+It ends after FINISH, at the end of input, or when no legal answer is known any more: always with status 0. Nothing but answers goes
 to standard output; what is wrong is said on standard error, a line for each fault.
 """
 
@@ -10,7 +10,7 @@ import time
 
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
-from core.transport import BAD_INPUT, GOOD, complain
+from core.transport import GOOD, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 PANIC_MS = 200
 """With less than this on the clock nobody thinks: a quick legal move is played."""
 SHARE = 25
-"""The part of the clock that one move may take is 1 / SHARE of what is left: players who can use more know better themselves."""
+"""A move may take this part of what is left on the clock: 1 / SHARE. Our simple players take what they need, which is far less."""
 LONGEST_LINE = 1 << 16
 """Bytes; no judge's line comes near it. A longer one is taken for several, none of which can be read."""
 
 
 class LostError(Exception):
-    """The judge wants an answer, and we do not know the position any more."""
+    """We do not know the position any more; the message says why."""
 
 
 class Agent:
-    """One program's view of the games that it plays: it hears lines and gives answers.
+    """A program's view of the games that it plays: it hears lines and gives answers.
 
-    Lines that cannot be read may be torn, and an answer may be due: OK while the side is not known, a quick move when it is our
-    turn. It is given at once; the call itself, should it come after all, is then not answered again.
+    A line that cannot be read may be torn, and an answer may be due: OK to the first line, a quick move when it is our turn. It is
+    given at once; the call itself, should it come after all, is then not answered again.
 
-    Where a line is missing, or the opponent's move is illegal, the position is lost, and with it every legal move but one that is
-    legal anywhere. Without such a move the only clean thing is to leave.
+    Where a line is missing, or does not fit what came before, the position is lost. Then the agent plays the move that is legal
+    anywhere, or, in games without such a move, leaves.
 
     Attributes:
         done: whether the conversation is over.
@@ -50,57 +50,67 @@ class Agent:
         rules: type[Position],
         player: Searcher,
         *,
+        init: bool = True,
         reveal: Callable[[Any, int | None], Position] | None = None,
         anywhere: Move | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`reveal` is the position's method of that name in a game of chance, `anywhere` a move that is legal in every position, `clock`
-        what the player measures its deadline by.
+        """Make an agent that has heard nothing yet.
+
+        `init` says whether the judge describes the start position. `reveal` is the position's method of that name in a game of
+        chance, `anywhere` a move that is legal in every position, `clock` what the player measures its deadline by.
         """
         self.done = False
         self._protocol = protocol
         self._rules = rules
         self._player = player
+        self._init = init
         self._reveal = reveal
         self._anywhere = anywhere
         self._clock = clock
+        self._greeted = False
         self._seat: int | None = None
         self._position: Position | None = None
+        self._init_due = False
         self._draw_due = False
         self._answered_early: type[Message] | None = None
 
     def hear(self, line: str) -> str | None:
-        """The answer to a line, without its end; None where none is due. Never raises, whatever the line, the rules and the player do."""
+        """The answer to a line, without its end; None where none is due. It never raises, whatever line, rules and player do."""
         heard = self._clock()
         if not line.strip():
             return None
         try:
-            message = self._protocol.parse_message(line, self._seat or 0)
-        except Exception as error:  # noqa: BLE001  (torn lines must not find a fault in a parser)
+            message: Message | None = self._protocol.parse_message(line, self._seat or 0)
+        except Exception as error:  # noqa: BLE001  (a torn line must not find a bug in a parser)
             complain(f"cannot read {line[:80]!r}: {error}")
-            return self._early_answer(heard)
-        is_answered, self._answered_early = self._answered_early is type(message), None
+            message = None
+        answered, self._answered_early = self._answered_early, None
         try:
-            answer = self._react(message, heard, is_answered=is_answered)
-        except LostError as error:
-            return self._lost_answer(error)
+            if message is None:
+                return self._guess(heard, answered)
+            answer = self._react(message, heard, is_answered=answered is type(message))
         except Exception as error:  # noqa: BLE001  (a bug of ours, or a message that does not fit what we know)
             complain(f"lost the thread at {line[:80]!r}: {error or type(error).__name__}")
             self._position = None
-            return self._lost_answer(LostError("it happened on our turn")) if isinstance(message, Turn) and not is_answered else None
-        return None if is_answered else answer
+            move = self._lost_move()
+            return move if isinstance(message, Turn) and answered is not Turn else None
+        return None if answered is type(message) else answer
 
     def _react(self, message: Message, heard: float, *, is_answered: bool) -> str | None:
+        """The answer to a line that could be read."""
         match message:
             case Ready(seat=seat):
                 self._begin(seat)
                 return READY_ANSWER
             case Init(text=text):
                 if self._seat is None:
-                    raise LostError("no READY has come")
+                    raise LostError("nobody told us our side")
+                self._init_due = False
+                self._draw_due = False
                 self._position = self._rules.parse(text)
-            case Turn(mine=mine):
-                return None if is_answered else self._move(mine, heard)
+            case Turn(mine=mine) if not is_answered:
+                return self._lost_move() if self._position is None else self._move(self._position, mine, heard)
             case Drew(drawn=drawn):
                 self._learn(drawn)
             case Opponent(move=move, drawn=drawn):
@@ -109,24 +119,44 @@ class Agent:
                 self.done = True
         return None
 
-    def _begin(self, seat: int | None) -> None:
-        self._seat = seat
-        self._draw_due = False
-        # Where the judge describes the start, this guess lives until INIT.
-        self._position = self._rules.start()
-
-    def _move(self, mine: int, heard: float) -> str:
-        """Our move, with `mine` milliseconds on the clock; it is made on our board, too. Raises LostError."""
+    def _guess(self, heard: float, answered: type[Message] | None) -> str | None:
+        """The answer that may be due to a line that could not be read; `answered` is the call that was last answered in advance."""
+        if answered is not None:
+            self._answered_early = answered
+            return None
+        if not self._greeted:
+            self._answered_early = Ready
+            self._begin(None)
+            return READY_ANSWER
+        if self._init_due:
+            self._init_due = False
+            return None
         if self._position is None:
-            raise LostError("the position is not known")
-        if self._seat is None:  # a torn READY; whoever is called first is FIRST
-            self._seat = self._position.to_move
-        if self._position.to_move != self._seat or self._draw_due:
+            self._answered_early = Turn
+            return self._lost_move()
+        if self._position.to_move == self._seat and not self._position.over:
+            self._answered_early = Turn
+            return self._move(self._position, 0, heard)
+        return None
+
+    def _begin(self, seat: int | None) -> None:
+        """A new game."""
+        self._greeted = True
+        self._seat = seat
+        self._init_due = self._init
+        self._draw_due = False
+        self._position = None if self._init else self._rules.start()
+
+    def _move(self, position: Position, mine: int, heard: float) -> str:
+        """Our move, with `mine` milliseconds on the clock; it is made on our board, too. Raises LostError."""
+        if self._seat is None:  # READY was torn, and a side that has followed so far is called to move
+            self._seat = position.to_move
+        if position.to_move != self._seat or self._draw_due:
             raise LostError("a line before this one is missing")
-        move = self._choose(self._position, mine, heard)
+        move = self._choose(position, mine, heard)
         answer = self._protocol.format_answer(move, self._seat)
         try:
-            self._position = self._position.play(move)
+            self._position = position.play(move)
             self._draw_due = self._reveal is not None
         except Exception as error:  # noqa: BLE001  (the judge has the last word on whether the game goes on)
             complain(f"cannot go on after {answer}: {error}")
@@ -134,8 +164,8 @@ class Agent:
         return answer
 
     def _choose(self, position: Position, mine: int, heard: float) -> Move:
-        """The player's move, or a quick one when the clock or the player leaves us no choice. Raises LostError when there is none."""
-        moves = position.legal() or position.pseudolegal()  # the judge may play on where we think it is over
+        """The player's move, or a quick one when the clock or the player leaves no choice. Raises LostError when there is none."""
+        moves = position.legal() or position.pseudolegal()  # the judge may play on where we think that the game is over
         if not moves:
             raise LostError("no move is left")
         quick = moves[-1]  # a pass comes first in ascending order
@@ -152,51 +182,31 @@ class Agent:
         return move
 
     def _learn(self, drawn: int | None) -> None:
-        """What chance gave us."""
-        if self._position is not None and self._reveal is not None and self._draw_due:
-            self._position = self._reveal(self._position, drawn)
-            self._draw_due = False
+        """What chance gave us. Raises LostError and RuleError."""
+        if self._position is None:
+            return
+        if self._reveal is None or not self._draw_due:
+            raise LostError("nothing was to be drawn")
+        self._position = self._reveal(self._position, drawn)
+        self._draw_due = False
 
     def _follow(self, move: Move, drawn: int | None) -> None:
-        """The opponent's move. Raises RuleError when it does not fit our position, which is then wrong."""
+        """The opponent's move. Raises LostError and RuleError."""
         if self._position is None:
             return
         if self._draw_due or self._position.to_move == self._seat:
-            complain("a line before this one is missing")
-            self._position = None
-            return
+            raise LostError("a line before this one is missing")
         self._position = self._position.play(move)
         if self._reveal is not None:
             self._position = self._reveal(self._position, drawn)
 
-    def _early_answer(self, heard: float) -> str | None:
-        """The answer that may be due to a line that cannot be read."""
-        if self._answered_early is not None:
+    def _lost_move(self) -> str | None:
+        """What can be played without knowing the position; where there is no such move, we leave."""
+        if self._anywhere is None:
+            complain("no legal move is known; leaving")
+            self.done = True
             return None
-        if self._position is None and self._seat is None:
-            self._answered_early = Ready
-            try:
-                self._begin(None)
-            except Exception as error:  # noqa: BLE001  (see `hear`)
-                complain(f"internal error: {error}")
-            return READY_ANSWER
-        if self._position is not None and self._position.to_move == self._seat and not self._draw_due:
-            try:
-                answer = self._move(0, heard)
-            except Exception as error:  # noqa: BLE001  (see `hear`)
-                complain(f"internal error: {error}")
-                return None
-            self._answered_early = Turn
-            return answer
-        return None
-
-    def _lost_answer(self, error: LostError) -> str | None:
-        if self._anywhere is not None:
-            complain(f"{error}; playing what is always legal")
-            return self._protocol.format_answer(self._anywhere, self._seat or 0)
-        complain(f"{error}; leaving")
-        self.done = True
-        return None
+        return self._protocol.format_answer(self._anywhere, self._seat or 0)
 
 
 def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
@@ -215,21 +225,17 @@ def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
     return GOOD
 
 
-def arguments_of(game: str, words: Sequence[str], players: Sequence[str]) -> tuple[str, int | None]:
-    """The player's name and the seed that the command line of an agent asks for. Exits with status 2 on unknown options."""
+def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> tuple[str, int | None]:
+    """The player's name and the seed by an agent's command line. Exits with status 2 on unknown options and names."""
     if not words:
-        return players[0], None  # argparse costs milliseconds, and judges give no options
+        return players[0], None  # argparse costs milliseconds, and most judges give no arguments
     import argparse  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog=f"python -m {game}", description=f"Play {game} with the judge on standard input and output.")
     parser.add_argument("word", nargs="*", help="ignored: some judges add a word of their own")
-    parser.add_argument("--player", default=players[0], metavar="NAME", help=f"one of {', '.join(players)} (default: %(default)s)")
+    parser.add_argument(
+        "--player", default=players[0], choices=players, metavar="NAME", help=f"{', '.join(players)} (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="for players that choose at random")
     chosen = parser.parse_args(words)
     return chosen.player, chosen.seed
-
-
-def complain_about_arguments(error: Exception) -> int:
-    """For an agent that cannot begin: says why, and returns the exit status."""
-    complain(str(error))
-    return BAD_INPUT

@@ -19,7 +19,7 @@ class Value:
         return tuple(getattr(self, name) for name in self.__slots__)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Value) and type(other) is type(self) and other._parts() == self._parts()  # noqa: SLF001
+        return isinstance(other, Value) and type(other) is type(self) and other._parts() == self._parts()
 
     def __hash__(self) -> int:
         return hash((type(self), self._parts()))

@@ -5,12 +5,14 @@ Agents never import this module at run time (it would cost them milliseconds of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from core.limits import Limits, SearchInfo
-from core.messages import Entry, Message
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from core.limits import Limits, SearchInfo
+    from core.messages import Entry, Message
 
 Move = tuple[int, ...]
 """A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game names its PASS."""
@@ -97,12 +99,12 @@ class Position(Protocol):
     """
 
     @classmethod
-    def start(cls, seed: int = 0, **options: int) -> Self:
-        """The position that a game starts from; `seed` chooses it where chance does. Options as in `GameInfo.options`."""
+    def start(cls, seed: int = 0, *args: Any, **options: Any) -> Self:
+        """The position that a game starts from; `seed` chooses it where chance does. Options by keyword, as in `GameInfo.options`."""
         ...
 
     @classmethod
-    def parse(cls, text: str, **options: int) -> Self:
+    def parse(cls, text: str, *args: Any, **options: Any) -> Self:
         """The position that `text` describes, in the form that `text()` writes. Raises TextError."""
         ...
 

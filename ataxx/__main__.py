@@ -1,0 +1,22 @@
+"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ataxx import protocol
+from ataxx.players import NAMES, player
+from ataxx.reference import Position
+from core.lines import Agent, converse, parse_arguments
+
+
+def main(arguments: list[str]) -> int:
+    name, seed = parse_arguments("ataxx", arguments, NAMES)
+    agent = Agent(protocol, Position, player(name, seed), init=False)
+    return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    # Every answer has been flushed: what an interpreter does on its way out could only fail.
+    os._exit(main(sys.argv[1:]))

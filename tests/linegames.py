@@ -1,0 +1,91 @@
+"""Games whose judges speak lines, as the tests see them, and the smallest possible judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+import registry
+from core.lines import Agent
+from core.messages import Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.rules import ChancePosition, DrawnPosition, GameInfo, LineProtocol, Move, Searcher
+
+NAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
+
+
+class Listener(Protocol):
+    """A program, or an agent in process."""
+
+    def hear(self, line: str) -> str | None:
+        """Takes a line, and gives the answer where one is due."""
+        ...
+
+
+@dataclass(frozen=True)
+class LineGame:
+    """What a judge needs of a game, and its players."""
+
+    name: str
+    info: GameInfo
+    protocol: LineProtocol
+    rules: type[DrawnPosition]
+    pass_move: Move
+    player: Callable[[str, int | None], Searcher]
+
+    @property
+    def init(self) -> bool:
+        """Whether the judge describes the start."""
+        assert self.info.lines is not None
+        return self.info.lines.init
+
+    def agent(self, name: str = "greedy", seed: int = 1, player: Searcher | None = None) -> Agent:
+        """The agent that `python -m` would run."""
+        anywhere = self.pass_move if self.pass_move in self.rules.start().legal() else None
+        reveal = cast("type[ChancePosition]", self.rules).reveal if self.info.chance else None
+        return Agent(self.protocol, self.rules, player or self.player(name, seed), init=self.init, reveal=reveal, anywhere=anywhere)
+
+
+def load(name: str) -> LineGame:
+    """The game of that name."""
+    reference, protocol, players = (registry.load(name, part) for part in ("reference", "protocol", "players"))
+    return LineGame(name, reference.INFO, cast("LineProtocol", protocol), reference.Position, reference.PASS, players.player)
+
+
+def judge(game: LineGame, programs: tuple[Listener, Listener], seed: int = 1, plies: int = 1000) -> list[str]:
+    """Play a game through the protocol; returns the log, line by line. Raises TextError and IllegalMoveError for a foul.
+
+    It is finished after so many plies even if it is not over.
+    """
+    position = game.rules.start(seed)
+    log: list[str] = []
+
+    def record(entry: Entry) -> None:
+        line = game.protocol.format_entry(entry)
+        assert line is not None
+        log.append(line)
+
+    def say(seat: int, message: Message) -> str | None:
+        return programs[seat].hear(game.protocol.format_message(message, seat))
+
+    record(Init(position.text()))
+    for seat in (0, 1):
+        game.protocol.check_ready(say(seat, Ready(seat)) or "")
+        assert not game.init or say(seat, Init(position.text())) is None
+    while not position.over and position.ply < plies:
+        seat = position.to_move
+        move = game.protocol.parse_answer(say(seat, Turn(10000 - position.ply, 10000)) or "", seat)
+        position = position.play(move)
+        drawn = cast("ChancePosition", position).drawn if game.info.chance else None
+        assert not game.info.chance or say(seat, Drew(drawn)) is None
+        assert say(1 - seat, Opponent(move, drawn, 1)) is None
+        record(Ply(seat, move, drawn, 1))
+    for seat in (0, 1):
+        assert say(seat, Finish()) is None
+    record(Finish())
+    for seat, score in enumerate(position.scores()):
+        record(Score(seat, score or 0))
+    return log

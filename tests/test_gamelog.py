@@ -1,0 +1,219 @@
+"""Logs of line judges: all published ones agree; their whims are noted, and everything else is found."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.gamelog import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, Replay, replay
+from tests.linegames import NAMES, judge, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DATA = Path(__file__).parent / "data"
+LOGS = sorted(DATA.glob("*/logs/*.txt"))
+
+PASSES = """INIT 52466443835422223 13254826938785712 87598398564241564 72722154162442227 43968227685821641 \
+27727492381231148 56138649164249527 36281415328768234 62682694189422313 62269566965435457
+FIRST 0 11 0 14 70
+SECOND -1 -1 -1 -1 3
+FIRST 7 2 7 3 10
+SECOND 1 13 5 13 40
+FIRST -1 -1 -1 -1 5
+SECOND -1 -1 -1 -1 6
+FINISH
+SCOREFIRST 6
+SCORESECOND 5
+"""
+STUCK = """INIT x--4/---4/---4/7/7/7/oooooo1 x 0 1
+FIRST -1 -1 -1 -1 1
+SECOND 7 6 7 7 5
+FIRST -1 -1 -1 -1 1
+SECOND 7 1 6 1 5
+"""
+
+
+def check(game: str, text: str) -> Replay:
+    g = load(game)
+    return replay(text, g.info, g.protocol, g.rules, g.pass_move)
+
+
+def without(text: str, *words: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not any(word in line for word in words))
+
+
+def test_there_are_logs() -> None:
+    assert len(LOGS) == 90
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_published_logs_agree(path: Path) -> None:
+    log = check(path.parts[-3], path.read_text(encoding="ascii"))
+    assert log.agrees, log.complaint
+    assert log.notes == []
+    assert log.positions[-1].over
+    assert len(log.positions) == len(log.plies) + 1
+
+
+def test_published_logs_are_what_their_index_says() -> None:
+    index: list[dict[str, Any]] = json.loads((DATA / "applegame" / "logs" / "index.json").read_text(encoding="utf-8"))
+    assert len(index) == 39
+    for entry in index:
+        log = check("applegame", (DATA / "applegame" / "logs" / entry["file"]).read_text(encoding="ascii"))
+        assert list(log.positions[-1].scores()) == entry["score"]
+        assert len(log.plies) == entry["plies"]
+
+
+def test_published_logs_are_written_as_they_are_read() -> None:
+    for path in LOGS:
+        protocol = load(path.parts[-3]).protocol
+        for line in path.read_text(encoding="ascii").splitlines():
+            assert protocol.format_entry(protocol.parse_entry(line)) == line
+
+
+def doubled(text: str) -> str:
+    return "".join(line * 2 if "-1 -1 -1 -1" in line else line for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "notes"),
+    [
+        (lambda text: text, []),
+        (lambda text: text.replace("\n", "\r\n"), []),
+        (lambda text: text.rstrip("\n"), []),
+        (lambda text: text.replace("FINISH", "\n\nFINISH"), []),
+        (doubled, [DOUBLED]),
+        (lambda text: without(text, "-1 -1"), [OMITTED]),
+        (lambda text: without(text, "SECOND -1"), [OMITTED]),
+        (lambda text: without(text, "FIRST -1"), [OMITTED]),
+        (lambda text: without(text, "FINISH"), [NO_FINISH]),
+        (lambda text: without(text, "FINISH", "-1 -1"), [OMITTED, NO_FINISH]),
+        (lambda text: without(doubled(text), "FINISH"), [DOUBLED, NO_FINISH]),
+        (lambda text: without(text, "SCORE"), [NO_SCORES]),
+        (lambda text: without(text, "SCOREFIRST"), [NO_SCORES]),
+        (lambda text: text[: text.index("FIRST 7")], [NO_FINISH, "the game was broken off after 2 plies"]),
+        (lambda text: text[: text.index("FIRST 7") + 9], [TORN, NO_FINISH, "the game was broken off after 2 plies"]),
+        (lambda text: text[: text.index("FIRST 7")] + "ABORT 0 Not fit\n", ["FIRST lost by a foul: Not fit"]),
+    ],
+)
+def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[str]) -> None:
+    log = check("applegame", change(PASSES))
+    assert log.complaint is None
+    assert log.notes == notes
+    assert log.agrees
+    if not any("FIRST" in note or "broken" in note for note in notes):
+        assert log.positions[-1].scores() == (6, 5)
+        assert len(log.plies) == 6
+        assert log.sentence("cells") == "ok, 6 plies, cells 6 5" + "".join(f"; {note}" for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("SCOREFIRST 6", "SCOREFIRST 7", "line 9: FIRST has 7 cells, by the rules 6"),
+        ("SCORESECOND 5", "SCORESECOND 4", "line 10: SECOND has 4 cells, by the rules 5"),
+        ("SCORESECOND 5", "SCOREFIRST 6", "line 10: a second score"),
+        ("FIRST 0 11 0 14", "FIRST 0 11 0 13", "line 2: the digits in .* sum to"),
+        ("FIRST 0 11 0 14", "FIRST 0 11 10 14", "line 2: .* is no rectangle"),
+        ("FIRST 0 11 0 14 70", "FIRST 0 11 0 14", "line 2: a move is four integers"),
+        ("SECOND 1 13", "FIRST 1 13", "line 7: the game is over"),  # it could be a pass that is not printed, but then it ends too early
+        ("INIT", "INTI", "line 1: a log has no line"),
+        ("INIT 5", "INIT ", "line 1: row 0"),
+        ("FINISH", "FINISH\nFINISH", "line 9: a second FINISH"),
+        ("FINISH", "FINISH\nFIRST 9 9 9 9 1", "line 9: a move after the end"),
+        ("FIRST 7", "INIT 1\nFIRST 7", "line 4: INIT has 1 rows"),
+        ("SECOND -1 -1 -1 -1 6\nFINISH", "ABORT 1 TLE\nFINISH", None),
+        ("FINISH", "ABORT 1 TLE\nFINISH", "line 8: a foul after the end"),
+        ("FIRST 7", "ABORT 0 TLE\nFIRST 7", "line 5: a move after the end"),
+        ("FIRST 7", "what\nFIRST 7", "line 4: a log has no line 'what'"),
+    ],
+)
+def test_disagreements_are_found(old: str, new: str, complaint: str | None) -> None:
+    log = check("applegame", PASSES.replace(old, new, 1))
+    if complaint is None:
+        assert log.agrees, log.complaint
+        return
+    assert not log.agrees
+    assert log.complaint is not None
+    assert re.match(complaint, log.complaint)
+    assert log.sentence("cells") == log.complaint
+
+
+@pytest.mark.parametrize("text", ["", "\n", "FINISH\n", "SCOREFIRST 3", "FIRST 1 1 2 2 5\n", "ABORT 0 TLE", "\0", "#", '[A "b"]'])
+def test_a_log_begins_with_init(text: str) -> None:
+    for name in NAMES:
+        assert not check(name, text).agrees
+
+
+def test_forced_passes_of_ataxx() -> None:
+    for text in (STUCK, doubled(STUCK), without(STUCK, "-1 -1")):
+        log = check("ataxx", text)
+        assert log.complaint is None
+        assert len(log.plies) == 4
+        assert OMITTED in log.notes or DOUBLED in log.notes or text == STUCK
+    assert check("ataxx", STUCK.replace("FIRST -1 -1 -1 -1", "FIRST 1 1 1 2", 1)).complaint == "line 2: (1, 2) is not empty"
+
+
+CONNEXION = (DATA / "connexion" / "logs" / "0000.txt").read_text(encoding="ascii")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('RESULT "0-1"', 'RESULT "1-0"', "line 2: the winner is FIRST, by the rules SECOND"),
+        ('RESULT "0-1"', 'RESULT "1/2-1/2"', "line 2: the winner is nobody, by the rules SECOND"),
+        ("a6+ Y1 B3", "a6+ Y1 B1", None),  # another draw is possible, but then the one that was drawn later is missing
+        ("a6+ Y1 B3", "a6+ Y1 X0", "line 4: the seat that moved draws a tile here"),
+        ("a6+ Y1 B3", "a6+ R2 B3", "line 4: there is no R2 in the mover's hand"),
+        ("SECOND a6-", "FIRST a6-", "line 5: FIRST moves, but it is the other's turn"),
+        ("SECOND a6-", "SECOND a6+", "line 5: a6+ is not empty"),
+        ("SECOND c4- G4 X0", "SECOND c4- G4 R1", "line 67: the seat that moved draws nothing here"),
+        ("FINISH", "SECOND c4- G4 X0 9\nFINISH", "line 68: "),
+        ("SECOND c4- G4 X0 9\n", "", "line 67: the log ends the game, but it is not over"),
+        ("FINISH", "# Debug FIRST: hello\n# Debug SECOND: SCOREFIRST 3\nFINISH", None),
+    ],
+)
+def test_connexion_logs_are_checked(old: str, new: str, complaint: str | None) -> None:
+    assert check("connexion", CONNEXION).agrees
+    log = check("connexion", CONNEXION.replace(old, new, 1))
+    if complaint is None and "B1" not in new:
+        assert log.agrees, log.complaint
+    else:
+        assert log.complaint is not None
+        assert log.complaint.startswith(complaint or "line ")
+
+
+def test_an_aborted_game_of_connexion() -> None:
+    head = "".join(CONNEXION.splitlines(keepends=True)[:9])
+    assert check("connexion", head.replace("0-1", "1-0") + "ABORT SECOND NO TILE\n").notes == ["SECOND lost by a foul: NO TILE"]
+    assert check("connexion", head + "ABORT FIRST TLE\n").agrees
+    assert check("connexion", head + "ABORT SECOND TLE\n").complaint == "line 2: the winner is SECOND, by the rules FIRST"
+    assert check("connexion", head).notes == [NO_FINISH, "the game was broken off after 6 plies"]
+    assert check("connexion", head).tags == {"SECOND": "COMMAND: python sample-code.py P2"}
+
+
+@settings(max_examples=150, deadline=None, database=None, derandomize=True)
+@given(data=st.data())
+def test_any_log_is_checked_without_an_exception(data: st.DataObject) -> None:
+    game, text = data.draw(st.sampled_from([("applegame", PASSES), ("ataxx", STUCK), ("connexion", CONNEXION)]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        begin = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(begin, min(len(text), begin + 8)))
+        text = text[:begin] + data.draw(st.text(st.sampled_from('0123456789 -\r\nFIRSTx²+[]#"'), max_size=6)) + text[end:]
+    complaint = check(game, text).complaint
+    assert complaint is None or (complaint.startswith("line ") and len(complaint.splitlines()) == 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_our_own_logs_break_off_anywhere(name: str) -> None:
+    game = load(name)
+    lines = judge(game, (game.agent("random", 1), game.agent("random", 2)))
+    for count in range(1, len(lines), 7):
+        assert check(name, "\n".join(lines[:count])).agrees

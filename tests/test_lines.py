@@ -1,0 +1,297 @@
+"""The agents of the line judges: whole games, and whatever can go wrong. Always a legal move or a clean exit with status 0."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import sys
+from random import Random
+from typing import TYPE_CHECKING, Self
+
+import pytest
+
+from core.errors import QuartetError, TextError
+from core.gamelog import replay
+from core.limits import Limits, SearchInfo
+from core.lines import PANIC_MS, Agent, converse, parse_arguments
+from core.messages import Finish, Init, Ready, Turn
+from core.transport import GOOD
+from tests.linegames import NAMES, LineGame, judge, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from core.rules import Position
+
+CALLS = ("READY", "TURN", "TIME")
+"""First words of the lines that are answered."""
+
+
+@pytest.fixture(params=NAMES)
+def line_game(request: pytest.FixtureRequest) -> LineGame:
+    return load(request.param)
+
+
+class Disturbed:
+    """Between a judge and an agent: one line, by its number, reaches the agent as other lines. The judge reads answers from a queue."""
+
+    def __init__(self, game: LineGame, number: int, change: Callable[[str], list[str]], name: str = "random") -> None:
+        self.agent = game.agent(name, 7)
+        self.number = number
+        self.change = change
+        self.count = 0
+        self.answers: list[str] = []
+
+    def hear(self, line: str) -> str | None:
+        for delivered in self.change(line) if self.count == self.number else [line]:
+            if not self.agent.done:
+                answer = self.agent.hear(delivered)
+                self.answers += [answer] if answer is not None else []
+        self.count += 1
+        if line.split(maxsplit=1)[0] not in {"READY", "TURN", "TIME"}:
+            return None
+        return self.answers.pop(0) if self.answers else None
+
+
+def disturbed_game(game: LineGame, seat: int, disturbed: Disturbed, plies: int) -> bool:
+    """Whether the game came to its end. An illegal answer, or silence of an agent that stays, fails the test."""
+    other = game.agent("random", 8)
+    try:
+        judge(game, (disturbed, other) if seat == 0 else (other, disturbed), plies=plies)
+    except TextError:  # no answer
+        assert disturbed.agent.done
+        return False
+    return True
+
+
+class Broken:
+    """A player that raises."""
+
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+        raise ZeroDivisionError("a bug\nof ours")
+
+
+class Cheat:
+    """A player whose moves are not legal."""
+
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+        return SearchInfo((99, 99, 99, 99))
+
+
+class Asleep:
+    """A player that must not be asked."""
+
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+        raise AssertionError("nobody should think here")
+
+
+class Clocked:
+    """A player that keeps the limits it was given."""
+
+    def __init__(self) -> None:
+        self.limits: list[Limits] = []
+
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:
+        self.limits.append(limits)
+        return SearchInfo(position.legal()[-1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_agents_play_whole_games_whose_logs_agree(line_game: LineGame, seed: int) -> None:
+    for names in (("random", "random"), ("greedy", "random")):
+        agents = line_game.agent(names[0], seed), line_game.agent(names[1], seed + 10)
+        log = judge(line_game, agents, seed)
+        assert agents[0].done
+        assert agents[1].done
+        checked = replay("\n".join(log) + "\n", line_game.info, line_game.protocol, line_game.rules, line_game.pass_move)
+        assert checked.agrees, checked.complaint
+        assert checked.notes == []
+
+
+def test_a_second_game_in_the_same_process(line_game: LineGame) -> None:
+    agents = line_game.agent("random", 1), line_game.agent("random", 2)
+    assert judge(line_game, agents, 1) != judge(line_game, agents, 2)
+
+
+@pytest.mark.parametrize("player", [Broken(), Cheat()])
+def test_a_bad_player_costs_no_game(line_game: LineGame, player: Broken | Cheat, capsys: pytest.CaptureFixture[str]) -> None:
+    judge(line_game, (line_game.agent(player=player), line_game.agent("random")))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert all(line.startswith("internal error: ") for line in captured.err.splitlines())
+    assert captured.err
+
+
+def first_turn(game: LineGame, agent: Agent, mine: int) -> tuple[Position, str | None]:
+    """The agent is FIRST and called with so many milliseconds on the clock: the start position, and the answer."""
+    start = game.rules.start(3)
+    assert agent.hear(game.protocol.format_message(Ready(0), 0)) == "OK"
+    if game.init:
+        assert agent.hear(game.protocol.format_message(Init(start.text()), 0)) is None
+    return start, agent.hear(game.protocol.format_message(Turn(mine, 10000), 0))
+
+
+def is_legal(game: LineGame, position: Position, answer: str | None) -> bool:
+    assert answer is not None
+    try:
+        position.play(game.protocol.parse_answer(answer, position.to_move))
+    except QuartetError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("mine", [PANIC_MS - 1, 1, 0, -5])
+def test_a_short_clock_is_no_time_to_think(line_game: LineGame, mine: int) -> None:
+    start, answer = first_turn(line_game, line_game.agent(player=Asleep()), mine)
+    assert is_legal(line_game, start, answer)
+
+
+def test_the_deadline_follows_the_clock(line_game: LineGame) -> None:
+    player = Clocked()
+    agent = line_game.agent(player=player)
+    first_turn(line_game, agent, 10000)
+    first_turn(line_game, agent, 1000)
+    deadlines = [limits.deadline for limits in player.limits]
+    assert deadlines[0] is not None
+    assert deadlines[1] is not None
+    assert 0.1 < deadlines[0] - deadlines[1] < 0.5
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("noise", ["hello", "TUR", "\x00\x01", "é", "[RESULT]", "-1 -1 -1 -1", ""])
+def test_an_unknown_line_costs_nothing(line_game: LineGame, seat: int, noise: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wherever it comes, every call is answered once, by a legal move."""
+    for number in range(14):
+        disturbed = Disturbed(line_game, number, lambda line: [noise, line])
+        assert disturbed_game(line_game, seat, disturbed, plies=16)
+        assert disturbed.answers == []
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") <= 14
+
+
+def test_an_unknown_line_after_the_last_move_costs_nothing(line_game: LineGame) -> None:
+    for seat in (0, 1):
+        whole = Disturbed(line_game, -1, lambda line: [line])
+        assert disturbed_game(line_game, seat, whole, plies=1000)
+        disturbed = Disturbed(line_game, whole.count - 1, lambda line: ["noise", line])
+        assert disturbed_game(line_game, seat, disturbed, plies=1000)
+        assert disturbed.answers == []
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_torn_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+    """Each of the first lines, cut at every place; the game goes on after it."""
+    ends = set()
+    for number in range(7):
+        for cut in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 25, 60, 150):
+            disturbed = Disturbed(line_game, number, lambda line, cut=cut: [line[:cut]])  # type: ignore[misc]
+            ends.add(disturbed_game(line_game, seat, disturbed, plies=6))
+    assert True in ends
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_doubled_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+    for number in range(2, 12):
+        disturbed_game(line_game, seat, Disturbed(line_game, number, lambda line: [line, line]), plies=8)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_missing_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+    for number in range(12):
+        # Nobody can answer a call that does not come.
+        disturbed = Disturbed(line_game, number, lambda line: [line] if line.split()[0] in CALLS else [])
+        disturbed_game(line_game, seat, disturbed, plies=8)
+
+
+def test_garbage_never_makes_an_agent_raise(line_game: LineGame) -> None:
+    random = Random(5)
+
+    def change(line: str) -> list[str]:
+        place = random.randrange(len(line) + 1)
+        return [line[:place] + "".join(random.choices("019 -xXR\x7f\0é", k=3)) + line[place + random.randint(0, 3) :]]
+
+    for _ in range(100):
+        disturbed = Disturbed(line_game, random.randrange(16), change)
+        other = line_game.agent("random", 8)
+        with contextlib.suppress(QuartetError):  # garbage may look like another line, and then a good answer to it is a foul
+            judge(line_game, (disturbed, other) if random.random() < 0.5 else (other, disturbed), plies=10)
+
+
+class Closed(io.RawIOBase):
+    """A sink that nobody reads."""
+
+    def write(self, data: object) -> int:  # noqa: ARG002
+        raise BrokenPipeError
+
+
+def test_the_end_of_input_and_a_closed_output_are_clean(line_game: LineGame) -> None:
+    for text in ("", "READY FIRST", "READY FIRST\n", "READY FIRST\n\n\n", "\n", "READY FIRST\nFINISH\nREADY FIRST\n"):
+        sink = io.BytesIO()
+        assert converse(line_game.agent(), io.BytesIO(text.encode()), sink) == GOOD
+        assert sink.getvalue() == (b"OK\n" if "READY" in text else b"")
+    assert converse(line_game.agent(), io.BytesIO(b"READY FIRST\n"), Closed()) == GOOD  # type: ignore[arg-type]
+
+
+def test_an_endless_line_is_no_danger(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+    sink = io.BytesIO()
+    assert converse(line_game.agent(), io.BytesIO(b"READY FIRST\n" + b"x" * (1 << 20) + b"\nFINISH\n"), sink) == GOOD
+    assert sink.getvalue().startswith(b"OK\n")
+    assert len(capsys.readouterr().err) < 10_000
+
+
+class Program:
+    """`python -m GAME` as a child process."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        command = [sys.executable, "-m", name, *arguments]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.rest = b""
+
+    def hear(self, line: str) -> str | None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        if line.split(maxsplit=1)[0] not in {"READY", "TURN", "TIME"}:
+            return None
+        return self.process.stdout.readline().decode("ascii").removesuffix("\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self.process.kill()
+        self.rest, self.errors = self.process.communicate(timeout=20)
+
+
+def test_programs_play_a_game(line_game: LineGame) -> None:
+    """Two processes, a greedy and a random one, with the word that some judges add."""
+    with Program(line_game.name, "NYPC") as first, Program(line_game.name, "--player", "random", "--seed", "4") as second:
+        log = judge(line_game, (first, second))
+    for program in (first, second):
+        assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
+    assert replay("\n".join(log), line_game.info, line_game.protocol, line_game.rules, line_game.pass_move).agrees
+
+
+def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:
+    with Program(line_game.name) as program:
+        assert program.hear("READY FIRST") == "OK"
+    assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
+
+
+def test_unknown_options_are_told_before_the_game(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
+    assert left.value.code == 2
+    assert "greedy" in capsys.readouterr().err
+    assert parse_arguments(line_game.name, ["NYPC", "--seed", "3"], ["greedy"]) == ("greedy", 3)
+
+
+def test_finish_ends_the_conversation(line_game: LineGame) -> None:
+    agent = line_game.agent()
+    assert agent.hear(line_game.protocol.format_message(Finish(), 0)) is None
+    assert agent.done
