@@ -137,7 +137,7 @@ class _Ending(NamedTuple):
     overloaded: bool = False
 
 
-class _FoulError(Exception):
+class FoulError(Exception):
     """A seat has lost by a foul."""
 
     def __init__(self, seat: int, termination: Termination, sentence: str, code: str, *, overloaded: bool = False) -> None:
@@ -171,7 +171,7 @@ class Duel:
         self._players = players
         self._terms = terms
         self._hub = with_hub or hub()
-        self._programs: list[Conversation] = []
+        self._programs: dict[int, Conversation] = {}
         self._charged = [0.0] * len(SIDES)
         self._remarked = [0] * len(SIDES)
         self._notes: list[str] = []
@@ -188,7 +188,7 @@ class Duel:
             while not self.position.over:
                 yield self._turn()
             ending = self._score()
-        except _FoulError as foul:
+        except FoulError as foul:
             ending = foul.ending
         except Exception as error:  # noqa: BLE001  (whatever it is, the players are not to blame)
             ending = _Ending(Termination.JUDGE, f"the judge failed: {type(error).__name__}: {error}")
@@ -201,7 +201,7 @@ class Duel:
 
     def close(self) -> None:
         """End the programs."""
-        for program in self._programs:
+        for program in self._programs.values():
             program.end(at_once=True)
 
     def __enter__(self) -> Self:
@@ -218,8 +218,8 @@ class Duel:
         try:
             program = Conversation(self._hub, player.command, cwd=player.cwd, env=player.env, megabytes=terms.megabytes)
         except NotStartedError as error:
-            raise _FoulError(seat, Termination.RE, f"cannot be started: {error.strerror}", self._empty_code(seat, ready=True)) from error
-        self._programs.append(program)
+            raise FoulError(seat, Termination.RE, f"cannot be started: {error.strerror}", self._empty_code(seat, ready=True)) from error
+        self._programs[seat] = program
         self._say(seat, Ready(seat))
         limit = terms.ready_ms / 1000
         if terms.cpu:
@@ -230,17 +230,25 @@ class Duel:
         try:
             self._game.protocol.check_ready(answer)
         except TextError as error:
-            raise _FoulError(seat, Termination.RE, f"was not ready: {error}", error.code) from error
+            raise FoulError(seat, Termination.RE, f"was not ready: {error}", error.code) from error
         program.begin_load()
         self._charged[seat] = program.cpu() if terms.cpu else 0.0
         self._collect_remarks()
 
     def _turn(self) -> LineTurn:
         """Call the seat to move, and let its move happen."""
-        before, seat = self.position, self.position.to_move
+        turn, self.position = self._ask()
+        self._tell(turn.seat, turn.move, turn.drawn, turn.ms)
+        self._collect_remarks()
+        self.entries.append(Ply(turn.seat, turn.move, turn.drawn, turn.ms))
+        return turn
+
+    def _ask(self) -> tuple[LineTurn, DrawnPosition]:
+        """Call the seat to move; gives its move and the position that it leads to. Raises FoulError."""
+        ply, seat = self.position.ply, self.position.to_move
         program, left = self._programs[seat], self.clocks[seat]
-        for each in self._programs:
-            each.pipes.remarks.ply = before.ply
+        for each in self._programs.values():
+            each.pipes.remarks.ply = ply
         self._hub.move(0)
         if program.pipes.received:
             self._note(f"{SIDES[seat]} says something before it is asked")
@@ -249,13 +257,13 @@ class Duel:
         move, after = self._parse(seat, answer)
         ms = self._charge(seat, reply)
         drawn = cast("ChancePosition", after).drawn if self._game.info.chance else None
+        return LineTurn(ply, seat, answer, move, drawn, ms, reply.seconds), after
+
+    def _tell(self, seat: int, move: Move, drawn: int | None, ms: int) -> None:
+        """A seat has moved: both hear what they do not know."""
         if self._game.info.chance:
             self._say(seat, Drew(drawn))
         self._say(1 - seat, Opponent(move, drawn, ms))
-        self.position = after
-        self._collect_remarks()
-        self.entries.append(Ply(seat, move, drawn, ms))
-        return LineTurn(before.ply, seat, answer, move, drawn, ms, reply.seconds)
 
     def _call(self, seat: int) -> Reply:
         """Say that it is the seat's turn, and wait for the answer."""
@@ -278,7 +286,7 @@ class Duel:
         return ms
 
     def _answer(self, seat: int, reply: Reply, limit_ms: int, waited: float, *, ready: bool = False) -> str:
-        """The line that has come, as text. Raises _FoulError when none has; `waited` is the wall clock it has had in all."""
+        """The line that has come, as text. Raises FoulError when none has; `waited` is the wall clock it has had in all."""
         if reply.word is Word.LINE and reply.line is not None:
             return reply.line.decode("ascii", "replace")
         program = self._programs[seat]
@@ -288,10 +296,10 @@ class Duel:
             sentence = f"gave no answer {when} within {limit_ms} ms of {kind}"
             overload = program.overload(waited)
             sentence += f"; {overload}" if overload else ""
-            raise _FoulError(seat, Termination.TLE, sentence, LATE_CODE, overloaded=overload is not None)
+            raise FoulError(seat, Termination.TLE, sentence, LATE_CODE, overloaded=overload is not None)
         if reply.word is Word.MEMORY:
             sentence = f"held {program.megabytes:.0f} MB {when}, more than {self._terms.megabytes:g}"
-            raise _FoulError(seat, Termination.MEMORY, sentence, MEMORY_CODE)
+            raise FoulError(seat, Termination.MEMORY, sentence, MEMORY_CODE)
         if reply.word is Word.FLOOD:
             sentence = f"wrote a line without end {when}"
         else:
@@ -299,18 +307,18 @@ class Duel:
             sentence = f"closed its output {when}" if status is None else f"ended {when}: {describe_exit(status)}"
             words = [text for _, text in program.pipes.remarks.lines if text.strip()]
             sentence += f": {printable(words[-1])}" if words else ""
-        raise _FoulError(seat, Termination.RE, sentence, self._empty_code(seat, ready=ready))
+        raise FoulError(seat, Termination.RE, sentence, self._empty_code(seat, ready=ready))
 
     def _parse(self, seat: int, answer: str) -> tuple[Move, DrawnPosition]:
-        """The move, and the position that it leads to. Raises _FoulError."""
+        """The move, and the position that it leads to. Raises FoulError."""
         where = f"at ply {self.position.ply}"
         try:
             move = self._game.protocol.parse_answer(answer, seat)
             return move, self.position.play(move)
         except TextError as error:
-            raise _FoulError(seat, Termination.RE, f"gave a bad answer {where}: {printable(str(error))}", error.code) from error
+            raise FoulError(seat, Termination.RE, f"gave a bad answer {where}: {printable(str(error))}", error.code) from error
         except IllegalMoveError as error:
-            raise _FoulError(seat, Termination.ILLEGAL, f"made an illegal move {where}: {error}", error.code or ILLEGAL_CODE) from error
+            raise FoulError(seat, Termination.ILLEGAL, f"made an illegal move {where}: {error}", error.code or ILLEGAL_CODE) from error
 
     def _empty_code(self, seat: int, *, ready: bool) -> str:
         """What the game's judge calls an answer that does not come: to it, the end of the output is an empty line."""
@@ -324,7 +332,9 @@ class Duel:
         return ""
 
     def _say(self, seat: int, message: Message) -> None:
-        self._programs[seat].send(self._game.protocol.format_message(message, seat))
+        """Speak to the program of a seat, where there is one."""
+        if seat in self._programs:
+            self._programs[seat].send(self._game.protocol.format_message(message, seat))
 
     # Ending
 
@@ -347,11 +357,11 @@ class Duel:
         """End the programs, complete the log, and set the result."""
         termination = ending.termination
         if termination is not Termination.JUDGE:
-            for seat, program in enumerate(self._programs):
+            for seat, program in self._programs.items():
                 if seat != ending.offender:
                     program.dismiss(self._game.protocol.format_message(Finish(), seat))
         farewells: list[Farewell | None] = [None] * len(SIDES)
-        for seat, program in enumerate(self._programs):
+        for seat, program in self._programs.items():
             killed = termination is Termination.JUDGE or seat == ending.offender
             farewells[seat] = farewell = program.end(at_once=killed)
             if not killed:
@@ -395,7 +405,7 @@ class Duel:
 
     def _collect_remarks(self) -> None:
         """What the programs have said on standard error since the last time goes into the log."""
-        for seat, program in enumerate(self._programs):
+        for seat, program in self._programs.items():
             lines = program.pipes.remarks.lines
             if len(lines) > self._remarked[seat]:
                 self.entries += [Debug(seat, text) for _, text in lines[self._remarked[seat] :]]

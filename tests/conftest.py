@@ -13,6 +13,6 @@ settings.register_profile("quartet", deadline=None, database=None, derandomize=T
 settings.load_profile("quartet")
 
 
-@pytest.fixture(scope="session", params=registry.GAMES)
+@pytest.fixture(scope="session", params=[game for game in registry.GAMES if registry.has(game, "engine")])
 def game(request: pytest.FixtureRequest) -> Game:
     return load(request.param)

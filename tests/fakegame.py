@@ -30,11 +30,11 @@ class Position:
     said: tuple[int, ...] = ()
 
     @classmethod
-    def start(cls, seed: int = 0, **options: int) -> Position:
-        return cls(options.get("plies", 6))
+    def start(cls, seed: int = 0, plies: int = 6) -> Position:  # noqa: ARG003
+        return cls(plies)
 
     @classmethod
-    def parse(cls, text: str, **options: int) -> Position:
+    def parse(cls, text: str) -> Position:
         plies, *said = map(int, text.split())
         return cls(plies, tuple(said))
 
@@ -82,9 +82,9 @@ class Position:
         return sum(self.said[::2]), sum(self.said[1::2])
 
     def perft(self, depth: int) -> int:
-        return 3 ** min(depth, self.plies - self.ply)
+        return int(3 ** min(depth, self.plies - self.ply))
 
-    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
+    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:  # noqa: ARG002
         return [[(self.text(), "label")]]
 
 

@@ -184,13 +184,10 @@ def test_an_error_of_the_judge_is_nobodys_loss(mark: str) -> None:
 
 
 def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:
-    with (
-        pytest.raises(KeyboardInterrupt),
-        Duel(GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()) as duel,
-    ):
+    with Duel(GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()) as duel:
         for turn in duel.turns():
             if turn.ply == 2:
-                raise KeyboardInterrupt
+                break
     assert duel.result is None
     assert duel.log().count("\n") == 2 + 1 + 3, "header, INIT and three plies"
 
