@@ -55,11 +55,13 @@ class Reply:
     Attributes:
         word: how it ended; line: the line without its end, None unless it is LINE.
         seconds: wall clock that the program has had.
+        cpu: processor time of all its processes so far, where it was asked for.
     """
 
     word: Word
     line: bytes | None = None
     seconds: float = 0.0
+    cpu: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,14 @@ class Conversation:
             self._tree.kill(self._main)
             raise
 
-    def send(self, line: str) -> None:
-        """Send a line. Never blocks, and never fails: a program that does not hear will not answer."""
-        self._hub.send(self.pipes, line.encode() + b"\n")
+    def send(self, line: str, *, more: bool = False) -> None:
+        """Send a line, or, with `more`, keep it for the next one that is sent: two lines at once wake the program only once.
+
+        Never blocks, and never fails: a program that does not hear will not answer.
+        """
+        self.pipes.unsent += line.encode() + b"\n"
+        if not more:
+            self._hub.send(self.pipes)
 
     def dismiss(self, line: str) -> None:
         """Send the last line there is; from now on the program is expected to end."""
@@ -172,10 +179,11 @@ class Conversation:
                 return Reply(Word.MEMORY, seconds=spent)
             if spent > seconds:
                 return Reply(Word.LATE, seconds=spent)
-            if cpu_until is not None and (line is not None or is_time_to_look) and self.cpu() > cpu_until:
+            cpu = self.cpu() if cpu_until is not None and (line is not None or is_time_to_look) else 0.0
+            if cpu_until is not None and cpu > cpu_until:
                 return Reply(Word.LATE, seconds=spent)
             if line is not None:
-                return Reply(Word.LINE, line, spent)
+                return Reply(Word.LINE, line, spent, cpu)
             if self.pipes.full:
                 return Reply(Word.FLOOD, seconds=spent)
             if self._is_gone():

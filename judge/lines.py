@@ -232,7 +232,7 @@ class Duel:
         except TextError as error:
             raise FoulError(seat, Termination.RE, f"was not ready: {error}", error.code) from error
         program.begin_load()
-        self._charged[seat] = program.cpu() if terms.cpu else 0.0
+        self._charged[seat] = reply.cpu
         self._collect_remarks()
 
     def _turn(self) -> LineTurn:
@@ -263,24 +263,25 @@ class Duel:
         """A seat has moved: both hear what they do not know."""
         if self._game.info.chance:
             self._say(seat, Drew(drawn))
-        self._say(1 - seat, Opponent(move, drawn, ms))
+        self._say(1 - seat, Opponent(move, drawn, ms), more=True)
 
     def _call(self, seat: int) -> Reply:
         """Say that it is the seat's turn, and wait for the answer."""
         program, left = self._programs[seat], self.clocks[seat]
         if not self._terms.cpu:
+            started = time.perf_counter()  # waking the program may cost us the processor
             self._say(seat, Turn(left, self.clocks[1 - seat]))
-            return program.receive(left / 1000)
+            return program.receive(left / 1000, since=started)
         used = program.cpu() - self._charged[seat]
+        started = time.perf_counter()
         self._say(seat, Turn(max(1, left - math.ceil(used * 1000)), self.clocks[1 - seat]))
-        return program.receive(_patience(left / 1000), cpu_until=self._charged[seat] + left / 1000)
+        return program.receive(_patience(left / 1000), since=started, cpu_until=self._charged[seat] + left / 1000)
 
     def _charge(self, seat: int, reply: Reply) -> int:
         """Take what a ply took from the seat's clock; gives the milliseconds."""
         seconds = reply.seconds
         if self._terms.cpu:
-            used = self._programs[seat].cpu()
-            seconds, self._charged[seat] = used - self._charged[seat], used
+            seconds, self._charged[seat] = reply.cpu - self._charged[seat], reply.cpu
         ms = max(1, math.ceil(seconds * 1000))
         self.clocks[seat] = max(1, self.clocks[seat] - ms)
         return ms
@@ -331,10 +332,10 @@ class Duel:
             return error.code
         return ""
 
-    def _say(self, seat: int, message: Message) -> None:
-        """Speak to the program of a seat, where there is one."""
+    def _say(self, seat: int, message: Message, *, more: bool = False) -> None:
+        """Speak to the program of a seat, where there is one; `more` will follow at once."""
         if seat in self._programs:
-            self._programs[seat].send(self._game.protocol.format_message(message, seat))
+            self._programs[seat].send(self._game.protocol.format_message(message, seat), more=more)
 
     # Ending
 

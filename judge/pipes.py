@@ -127,8 +127,8 @@ class Hub(ABC):
         """Serve them no more. The program has been ended."""
 
     @abstractmethod
-    def send(self, pipes: Pipes, data: bytes) -> None:
-        """Send as much as the program takes now, and the rest when it takes it. Never blocks."""
+    def send(self, pipes: Pipes) -> None:
+        """Send of `pipes.unsent` what the program takes now, and the rest when it takes it. Never blocks."""
 
 
 class PollHub(Hub):
@@ -163,12 +163,11 @@ class PollHub(Hub):
 
         self._register(descriptor, select.POLLIN, handle)
 
-    def send(self, pipes: Pipes, data: bytes) -> None:
+    def send(self, pipes: Pipes) -> None:
+        stdin = self._inputs[pipes]
         if pipes.deaf:
-            return
-        pipes.unsent += data
-        if len(pipes.unsent) == len(data) and _write(pipes, self._inputs[pipes]):
-            stdin = self._inputs[pipes]
+            pipes.unsent.clear()
+        elif stdin not in self._handlers and _write(pipes, stdin):
             self._register(stdin, select.POLLOUT, lambda: _write(pipes, stdin))
 
     def move(self, seconds: float) -> bool:
@@ -230,9 +229,10 @@ class ThreadHub(Hub):
         while any(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
             self.move(0.01)
 
-    def send(self, pipes: Pipes, data: bytes) -> None:
+    def send(self, pipes: Pipes) -> None:
         if not pipes.deaf:
-            self._outgoing[pipes].put(data)
+            self._outgoing[pipes].put(bytes(pipes.unsent))
+        pipes.unsent.clear()
 
     def move(self, seconds: float) -> bool:
         try:

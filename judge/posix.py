@@ -33,11 +33,15 @@ LINUX: bool = sys.platform == "linux"
 SPAWN: dict[str, Any] = {"start_new_session": True}
 """Keywords for Popen."""
 
+TICKS = os.sysconf("SC_CLK_TCK")
+"""The kernel's unit of time, per second."""
 PR_SET_CHILD_SUBREAPER = 36
 MARK = "QUARTET_TREE"
 """The name of the environment variable that tells whose a process is."""
 SWEEP_SECONDS = 10.0
 """How long to go on stopping, and then killing. Only a process that hangs inside the kernel can outlast this."""
+FRESH_SECONDS = 0.01
+"""How long the processes that were found are taken for all there are, where only their time is asked for."""
 CLIMBS = 20
 """Attempts to follow a process up to us; one fails when an ancestor dies meanwhile."""
 
@@ -59,6 +63,8 @@ class Tree:
         self._main: int | None = None
         self._reaped = 0.0
         self._spent = 0.0
+        self._seen: list[int] = []
+        self._seen_at = 0.0
         with _lock:
             if not _living:
                 _owners.clear()
@@ -84,14 +90,17 @@ class Tree:
             if pid != self._main:
                 with suppress(OSError):
                     self._reap(pid)
+        self._seen, self._seen_at = members, time.monotonic()
         return members
 
     def cpu(self) -> float:
         """Seconds of processor time that the program's processes have used so far, dead ones included.
 
-        What a child used that was waited for by a parent that ignores its death is lost when it happens between two looks.
+        A process that was started only just now may be counted a little later. What a child used that was waited for by a parent that
+        ignores its death is lost when it happens between two looks.
         """
-        self._spent = max(self._spent, self._reaped + sum(map(_cpu, self.members())))
+        members = self._seen if time.monotonic() < self._seen_at + FRESH_SECONDS else self.members()
+        self._spent = max(self._spent, self._reaped + sum(map(_cpu, members)))
         return self._spent
 
     def waited(self) -> float | None:
@@ -214,9 +223,15 @@ def _own_cpu(pid: int) -> float:
 def _cpu(pid: int) -> float:
     """Seconds of processor time of a process and of its children that it has waited for."""
     inherited = 0.0
-    with suppress(psutil.Error):
-        times = psutil.Process(pid).cpu_times()
-        inherited = times.children_user + times.children_system
+    if LINUX:
+        with suppress(OSError, ValueError, IndexError):
+            # After the name, which may hold anything, come the state and numbers; see proc_pid_stat(5).
+            numbers = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            inherited = (int(numbers[13]) + int(numbers[14])) / TICKS
+    else:
+        with suppress(psutil.Error):
+            times = psutil.Process(pid).cpu_times()
+            inherited = times.children_user + times.children_system
     return _own_cpu(pid) + inherited
 
 
