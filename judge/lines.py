@@ -112,6 +112,7 @@ class LineResult:
         overloaded: whether the foul is a time-out for which the machine is to blame, at least in part. It counts all the same.
         notes: what else was not as it should be, a sentence each.
         farewells: what became of the programs, None for one that was never started.
+        remarks: what each program said on standard error: the ply, and the line.
     """
 
     termination: Termination
@@ -125,6 +126,7 @@ class LineResult:
     overloaded: bool
     notes: tuple[str, ...]
     farewells: tuple[Farewell | None, ...]
+    remarks: tuple[tuple[tuple[int, str], ...], ...]
 
 
 class _Ending(NamedTuple):
@@ -392,6 +394,7 @@ class Duel:
             ending.overloaded,
             tuple(self._notes),
             tuple(farewells),
+            tuple(tuple(self._programs[seat].pipes.remarks.lines) if seat in self._programs else () for seat in range(len(SIDES))),
         )
 
     def _note_farewell(self, side: str, farewell: Farewell) -> None:

@@ -106,6 +106,7 @@ def summary(game: LineGame, players: list[Contestant], result: LineResult, *, se
             "cpu_seconds": farewell and round(farewell.seconds, 6),
             "megabytes": farewell and round(farewell.megabytes, 3),
             "left_behind": farewell and farewell.left_behind,
+            "stderr": [{"ply": ply, "text": text} for ply, text in result.remarks[seat]],
         }
         for seat, (player, farewell) in enumerate(zip(players, result.farewells, strict=True))
     ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+import registry
 from judge import referee
 from judge.program import Program, turn_seed
 from judge.record import Header, Log, Turn, read_log
@@ -311,7 +312,7 @@ def test_a_relative_path_to_a_program_works(tmp_path: Path) -> None:
 
 
 BAD = [
-    (["match", "chess", "a"], "no game is called 'chess'; there are: ugolki"),
+    (["match", "chess", "a"], f"no game is called 'chess'; there are: {', '.join(registry.GAMES)}"),
     (["match", "ugolki", "bot"], "ugolki has 4 players, not 1"),
     (["match", "ugolki", "none", "none", "none", "none"], "somebody must play"),
     (["match", "ugolki", "bot", "bot", "bot", "bot", "--moves", "0"], "--moves"),
@@ -383,8 +384,8 @@ def test_perft_from_a_file() -> None:
 
 def test_games() -> None:
     data = json.loads(quartet("games", "--json").stdout)
-    assert [row["name"] for row in data] == ["ugolki"]
-    assert {"bot", "greedy", "random"} <= set(data[0]["builtin"])
+    assert [row["name"] for row in data] == list(registry.GAMES)
+    assert {"bot", "greedy", "random"} <= set(data[-1]["builtin"])
     assert "ugolki" in quartet("games").stdout
 
 
