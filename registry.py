@@ -42,13 +42,15 @@ def load(game: str, part: str) -> ModuleType:
 
     Raises:
         UnknownNameError: there is no such game.
-        NotBuiltError: the game's compiled modules are missing.
+        NotBuiltError: the game's compiled modules are missing, or it has no such part.
     """
     check(game)
     name = f"{GAMES[game]}.{part}"
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        if error.name == name and not has(game, part):
+            raise NotBuiltError(f"{game} has no {part} yet") from error
         if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
             raise NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}") from error
         raise

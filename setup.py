@@ -102,14 +102,18 @@ def extensions() -> list[Extension]:
 
     sources = sorted(path for package in ("core", *GAMES.values()) for path in Path(package).glob("*.pyx"))
     headers = sorted(str(path) for package in ("core", *GAMES.values()) for path in Path(package).rglob("*.h"))
-    macros = [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if MODE == "trace" else []
+    tracing: list[tuple[str, str | None]] = [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+    macros = tracing if MODE == "trace" else []
     modules = [
         Extension(".".join(path.with_suffix("").parts), [str(path)], include_dirs=["."], depends=headers, define_macros=macros)
         for path in sources
     ]
     # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the way.
     place = None if MODE == "trace" else f"{SCRATCH}/{MODE}"
-    return cythonize(modules, compiler_directives=DIRECTIVES, build_dir=place, force=MODE == "trace", quiet=True)
+    made: list[Extension] = cythonize(  # type: ignore[no-untyped-call]
+        modules, compiler_directives=DIRECTIVES, build_dir=place, force=MODE == "trace", quiet=True
+    )
+    return made
 
 
 def main() -> None:

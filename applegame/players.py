@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAMES = ("greedy", "random", "sample:1", "sample:2", "sample:3")
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "greedy":
         return Greedy(Random(seed))

@@ -91,10 +91,17 @@ def error(values: list[float], block: int) -> float:
 @click.argument("contenders", nargs=-1, required=True)
 @click.option("--games", default=40, show_default=True, help="Rounded up to whole blocks, in which everybody sits on every seat once.")
 @click.option("--ms", type=float, multiple=True, help="Milliseconds a move; once for all, or once for each contender.")
-@click.option("--nodes", type=int, multiple=True, help="Nodes a move; once for all, or once for each contender. With nodes alone the match is reproducible.")
+@click.option(
+    "--nodes",
+    type=int,
+    multiple=True,
+    help="Nodes a move; once for all, or once for each contender. With nodes alone the match is reproducible.",
+)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--jobs", type=int, help="Games at a time; by default one for each core.")
-def command(game: str, contenders: tuple[str, ...], games: int, ms: tuple[float, ...], nodes: tuple[int, ...], seed: int, jobs: int | None) -> None:
+def command(
+    game: str, contenders: tuple[str, ...], games: int, ms: tuple[float, ...], nodes: tuple[int, ...], seed: int, jobs: int | None
+) -> None:
     """Play a match between built-in players in process and print each contender's share of the wins."""
     players = registry.load(game, "reference").INFO.players
     if len(contenders) != players:
@@ -104,9 +111,7 @@ def command(game: str, contenders: tuple[str, ...], games: int, ms: tuple[float,
             raise click.UsageError(f"{option} was given {len(values)} times; give it once, or {players} times")
     if not ms and not nodes:
         ms = (40.0,)
-    budgets = tuple(
-        Budget(ms[i % len(ms)] if ms else None, nodes[i % len(nodes)] if nodes else None) for i in range(players)
-    )
+    budgets = tuple(Budget(ms[i % len(ms)] if ms else None, nodes[i % len(nodes)] if nodes else None) for i in range(players))
     games = -(-games // players) * players
     with ProcessPoolExecutor(jobs) as executor:
         outcomes = match(game, contenders, budgets, games, seed, executor, progress=sys.stderr.isatty())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NAMES = ("greedy", "random")
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "greedy":
         return Greedy(Random(seed))

@@ -22,8 +22,8 @@ from core.errors import QuartetError
 @click.option("--depth", type=click.IntRange(1), help="With --speed: depth of the fast perft (default: what takes about a second).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(games: tuple[str, ...], check: bool, record: bool, speeds: bool, depth: int | None, as_json: bool) -> None:
-    """Print the fingerprint of every GAME (default: all that have an engine): nodes searched and a hash of the choices, of the engine
-    and of every other built-in player.
+    """Print the fingerprint of every GAME (default: all that have an engine): nodes searched and a hash of the choices,
+    of the engine and of every other built-in player.
 
     Two builds with the same fingerprint search the same tree; a commit that changes search or rules changes it.
     """

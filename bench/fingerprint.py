@@ -36,7 +36,9 @@ def fingerprint(game: str) -> dict[str, str]:
         player = players.player(name, seed=1)
         infos = [player.choose(position, limits) for position in positions(game)]
         choices = repr([(info.move, info.score) for info in infos]).encode()
-        figures[game if name == "bot" else f"{game}/{name}"] = f"{sum(info.nodes for info in infos)}-{hashlib.sha256(choices).hexdigest()[:8]}"
+        figures[game if name == "bot" else f"{game}/{name}"] = (
+            f"{sum(info.nodes for info in infos)}-{hashlib.sha256(choices).hexdigest()[:8]}"
+        )
     return figures
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import registry
 from core.clock import now
 from core.limits import Limits
+from core.rules import Position
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,17 @@ def measure(game: str, depth: int | None = None, seconds: float = 1.0) -> Speed:
     slow = registry.load(game, "reference").Position.start()
     if depth is None:
         depth = 1
-        while _time(lambda: fast.perft(depth))[1] < seconds / 20:
+        while _perft(fast, depth)[1] < seconds / 20:
             depth += 1
-    leaves, took = _time(lambda: fast.perft(depth))
+    leaves, took = _perft(fast, depth)
     slow_depth = 1
-    slow_leaves, slow_took = _time(lambda: slow.perft(slow_depth))
-    while slow_took < seconds / 20:
+    while (slow_count := _perft(slow, slow_depth))[1] < seconds / 20:
         slow_depth += 1
-        slow_leaves, slow_took = _time(lambda: slow.perft(slow_depth))
     info = registry.load(game, "engine").Engine().choose(fast, Limits(deadline=now() + seconds))
-    return Speed(game, depth, leaves, leaves / took, slow_leaves / slow_took, info.nps)
+    return Speed(game, depth, leaves, leaves / took, slow_count[0] / slow_count[1], info.nps)
 
 
-def _time(count: Callable[[], int]) -> tuple[int, float]:
+def _perft(position: Position, depth: int) -> tuple[int, float]:
+    """The count, and seconds."""
     started = time.perf_counter()
-    return count(), time.perf_counter() - started
+    return position.perft(depth), time.perf_counter() - started

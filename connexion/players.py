@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from core.errors import RuleError, UnknownNameError
 from core.limits import Limits, SearchInfo
@@ -27,7 +27,7 @@ class HandPosition(Position, Protocol):
         ...
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[HandPosition]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "greedy":
         return Greedy(Random(seed))
@@ -69,9 +69,9 @@ class Greedy:
 class Sample:
     """One ply on the own score as if the game were over; among equals the first cell, then the tile that was drawn first."""
 
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+    def choose(self, position: HandPosition, limits: Limits) -> SearchInfo:  # noqa: ARG002
         seat = position.to_move
-        hand = cast("HandPosition", position).hands[seat]
+        hand = position.hands[seat]
         moves = sorted(_moves(position), key=lambda move: (move[0], hand.index(move[1])))
         scores = [position.play(move).scores()[seat] or 0 for move in moves]
         best = max(scores)

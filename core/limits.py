@@ -38,7 +38,13 @@ class SearchInfo:
     __slots__ = ("depth", "move", "nodes", "pv", "score", "seconds")
 
     def __init__(
-        self, move: tuple[int, ...], score: int = 0, depth: int = 0, nodes: int = 0, seconds: float = 0.0, pv: tuple[tuple[int, ...], ...] = ()
+        self,
+        move: tuple[int, ...],
+        score: int = 0,
+        depth: int = 0,
+        nodes: int = 0,
+        seconds: float = 0.0,
+        pv: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         self.move = move
         self.score = score

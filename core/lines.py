@@ -48,7 +48,7 @@ class Agent:
         self,
         protocol: LineProtocol,
         rules: type[Position],
-        player: Searcher,
+        player: Searcher[Any],
         *,
         init: bool = True,
         reveal: Callable[[Any, int | None], Position] | None = None,

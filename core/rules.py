@@ -5,14 +5,12 @@ Agents never import this module at run time (it would cost them milliseconds of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from core.limits import Limits, SearchInfo
-    from core.messages import Entry, Message
+from core.limits import Limits, SearchInfo
+from core.messages import Entry, Message
 
 Move = tuple[int, ...]
 """A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game names its PASS."""
@@ -211,10 +209,13 @@ class LineProtocol(Protocol):
         ...
 
 
-class Searcher(Protocol):
-    """The engine's face; a deeper search fits behind it."""
+PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
 
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:
+
+class Searcher(Protocol[PositionT_contra]):
+    """The face of an engine, and of every built-in player, over one game's positions; a deeper search fits behind it."""
+
+    def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
         """The best move found within the limits. Raises RuleError when the position has no move at all."""
         ...
 

@@ -1,4 +1,6 @@
-"""What all tests share: every test that asks for `game` runs over every game of the registry."""
+"""What all tests share: every test that asks for `game` runs over every game of the registry, for `whole_game` over those that have
+fast rules and an engine.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,18 @@ import pytest
 from hypothesis import settings
 
 import registry
-from tests.games import RANDOM_CASES, Game, load
+from tests.games import RANDOM_CASES, Game, is_whole, load
 
 # No deadline: machines differ. No database: what failed once belongs into a test of its own.
 settings.register_profile("quartet", deadline=None, database=None, derandomize=True, max_examples=max(20, RANDOM_CASES // 100))
 settings.load_profile("quartet")
 
 
-@pytest.fixture(scope="session", params=[game for game in registry.GAMES if registry.has(game, "engine")])
+@pytest.fixture(scope="session", params=registry.GAMES)
 def game(request: pytest.FixtureRequest) -> Game:
+    return load(request.param)
+
+
+@pytest.fixture(scope="session", params=[name for name in registry.GAMES if is_whole(name)])
+def whole_game(request: pytest.FixtureRequest) -> Game:
     return load(request.param)

@@ -37,7 +37,10 @@ class FastPosition(Position, Protocol):
 
 @dataclass(frozen=True)
 class Game:
-    """Attributes: `folder` its package, `data` its test data; the rest as the game's modules offer it."""
+    """Attributes: `folder` its package, `data` its test data; the rest as the game's modules offer it.
+
+    `fast` are the fast rules, or the reference rules again in a game that is still without: see `is_whole`.
+    """
 
     name: str
     folder: Path
@@ -47,26 +50,39 @@ class Game:
     fast: type[FastPosition]
     pass_move: Move
     player_names: Sequence[str]
-    player: Callable[[str, int | None], Searcher]
-    engine: Callable[[], Searcher]
-    bench_limits: Limits
+    player: Callable[[str, int | None], Searcher[FastPosition]]
+
+    @property
+    def engine(self) -> Callable[[], Searcher[FastPosition]]:
+        """The class of its engine. Raises NotBuiltError where there is none."""
+        engine: Callable[[], Searcher[FastPosition]] = registry.load(self.name, "engine").Engine
+        return engine
+
+    @property
+    def bench_limits(self) -> Limits:
+        """The limits of its fingerprint. Raises NotBuiltError where there is no engine."""
+        limits: Limits = registry.load(self.name, "engine").BENCH_LIMITS
+        return limits
+
+
+def is_whole(name: str) -> bool:
+    """Whether a game has all its parts: fast rules and an engine can come after the rest."""
+    return registry.has(name, "rules") and registry.has(name, "engine")
 
 
 def load(name: str) -> Game:
     """The game of that name; raises where a part of it is missing."""
-    reference, players, engine = (registry.load(name, part) for part in ("reference", "players", "engine"))
+    reference, players = (registry.load(name, part) for part in ("reference", "players"))
     return Game(
         name=name,
         folder=ROOT / registry.GAMES[name],
         data=ROOT / "tests" / "data" / name,
         info=reference.INFO,
         reference=reference.Position,
-        fast=registry.load(name, "rules").Position,
+        fast=(registry.load(name, "rules") if registry.has(name, "rules") else reference).Position,
         pass_move=reference.PASS,
         player_names=players.NAMES,
         player=players.player,
-        engine=engine.Engine,
-        bench_limits=engine.BENCH_LIMITS,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import registry
 from core.lines import Agent
@@ -34,7 +34,7 @@ class LineGame:
     protocol: LineProtocol
     rules: type[DrawnPosition]
     pass_move: Move
-    player: Callable[[str, int | None], Searcher]
+    player: Callable[[str, int | None], Searcher[Any]]
 
     @property
     def init(self) -> bool:
@@ -42,7 +42,7 @@ class LineGame:
         assert self.info.lines is not None
         return self.info.lines.init
 
-    def agent(self, name: str = "greedy", seed: int = 1, player: Searcher | None = None) -> Agent:
+    def agent(self, name: str = "greedy", seed: int = 1, player: Searcher[Any] | None = None) -> Agent:
         """The agent that `python -m` would run."""
         anywhere = self.pass_move if self.pass_move in self.rules.start().legal() else None
         reveal = cast("type[ChancePosition]", self.rules).reveal if self.info.chance else None

@@ -12,19 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import registry
-from core.errors import IllegalMoveError, QuartetError, RuleError, TextError, UnknownNameError
+from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 from core.rules import Move, Position, places
-from tests.games import RANDOM_CASES, FastPosition, Game, knows_lost_turns, random_games
+from tests.games import RANDOM_CASES, FastPosition, Game, is_whole, knows_lost_turns, random_games
 from tests.playthrough import SEED, playthrough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOM = [
-    "__init__.py", "__main__.py", "RULES.md", "engine.pyi", "engine.pyx", "players.py", "protocol.py", "reference.py", "rules.pxd",
-    "rules.pyi", "rules.pyx",
-]  # fmt: skip
+ROOM = ["__init__.py", "__main__.py", "RULES.md", "players.py", "protocol.py", "reference.py"]
+WHOLE_ROOM = ["engine.pyi", "engine.pyx", "rules.pxd", "rules.pyi", "rules.pyx"]
 
 
 def state(position: Position) -> list[object]:
@@ -42,6 +40,8 @@ def sample(game: Game, count: int) -> Iterator[tuple[Position, FastPosition]]:
 
 def test_the_folder_has_the_shape_of_the_house(game: Game) -> None:
     assert [name for name in ROOM if not (game.folder / name).is_file()] == []
+    missing = [name for name in WHOLE_ROOM if not (game.folder / name).is_file()]
+    assert missing in ([], WHOLE_ROOM), "fast rules and engine come together"
     assert game.data.is_dir(), f"a game needs its perft table and its golden playthrough in {game.data}"
 
 
@@ -59,7 +59,7 @@ def test_the_data_sheet_fits(game: Game) -> None:
 def test_unknown_names_are_told_with_those_there_are(game: Game) -> None:
     with pytest.raises(UnknownNameError, match=game.name):
         registry.load("nowhere", "reference")
-    with pytest.raises(UnknownNameError, match="bot"):
+    with pytest.raises(UnknownNameError, match=game.player_names[0]):
         game.player("nobody", 1)
 
 
@@ -74,9 +74,9 @@ def line_position(rules: type[Position], line: dict[str, Any]) -> Position:
     return rules.start(**line["options"]) if line["position"] is None else rules.parse(line["position"], **line["options"])
 
 
-def test_perft_of_the_fast_rules(game: Game) -> None:
-    for line in perft_table(game):
-        assert line_position(game.fast, line).perft(line["depth"]) == line["nodes"], line
+def test_perft_of_the_fast_rules(whole_game: Game) -> None:
+    for line in perft_table(whole_game):
+        assert line_position(whole_game.fast, line).perft(line["depth"]) == line["nodes"], line
 
 
 def test_perft_of_the_reference_rules(game: Game) -> None:
@@ -98,9 +98,9 @@ def test_both_rules_play_the_golden_playthrough(game: Game) -> None:
     assert playthrough(game, game.fast.start(SEED)) == golden
 
 
-def test_fast_rules_are_the_reference_rules(game: Game) -> None:
+def test_fast_rules_are_the_reference_rules(whole_game: Game) -> None:
     count = 0
-    for slow, fast in random_games(game, RANDOM_CASES):
+    for slow, fast in random_games(whole_game, RANDOM_CASES):
         assert state(fast) == state(slow)
         assert fast.key == fast.recomputed_key()
         count += 1
@@ -126,10 +126,10 @@ def test_texts_give_positions_back(game: Game) -> None:
         assert fast.text() == text
 
 
-def test_the_key_depends_on_the_position_alone(game: Game) -> None:
-    for _, fast in sample(game, RANDOM_CASES // 10):
-        copy = game.fast.parse(fast.text())
-        assert copy.key == game.fast.parse(fast.text()).key
+def test_the_key_depends_on_the_position_alone(whole_game: Game) -> None:
+    for _, fast in sample(whole_game, RANDOM_CASES // 10):
+        copy = whole_game.fast.parse(fast.text())
+        assert copy.key == whole_game.fast.parse(fast.text()).key
         for move in copy.legal():
             assert copy.play(move).key not in {copy.key, copy.lose_turn().key if knows_lost_turns(copy) else None}
 
@@ -145,13 +145,17 @@ def illegal_moves(position: Position, random: Random) -> Iterator[Move]:
 
 
 def test_illegal_moves_are_refused_and_change_nothing(game: Game) -> None:
+    """A move that is not among the legal ones may be another name of one: then the same comes of it."""
     random = Random(0)
     for slow, fast in sample(game, RANDOM_CASES // 50):
         for position in (slow, fast):
             before = state(position)
             for move in illegal_moves(position, random):
-                with pytest.raises(IllegalMoveError):
-                    position.play(move)
+                try:
+                    after = position.play(move).text()
+                except IllegalMoveError:
+                    continue
+                assert any(position.play(legal).text() == after for legal in position.legal()), f"{move} is played, but not legal"
             assert state(position) == before
 
 
@@ -176,14 +180,15 @@ def test_a_lost_turn_moves_nothing(game: Game) -> None:
             continue
         after_slow, after_fast = slow.lose_turn(), fast.lose_turn()
         assert state(after_fast) == state(after_slow)
-        assert after_fast.key == after_fast.recomputed_key()
+        if is_whole(game.name):
+            assert after_fast.key == after_fast.recomputed_key()
         assert after_fast.scores() == fast.scores()
         assert after_fast.ply == fast.ply + 1
 
 
 def test_built_in_players_play_by_the_rules_and_repeat_themselves(game: Game) -> None:
     limits = Limits(nodes=300)
-    assert game.player_names[0] == "bot"
+    assert game.player_names[0] == "bot" or not is_whole(game.name)
     for name in game.player_names:
         first, second = game.player(name, 5), game.player(name, 5)
         for slow, fast in sample(game, max(10, RANDOM_CASES // 200)):
@@ -194,28 +199,27 @@ def test_built_in_players_play_by_the_rules_and_repeat_themselves(game: Game) ->
             assert second.choose(fast, limits).move == move, f"{name} chose another move with the same seed"
 
 
-def test_the_engine_reports_what_can_be_played(game: Game) -> None:
-    engine = game.engine()
-    for slow, fast in sample(game, max(10, RANDOM_CASES // 200)):
-        if slow.legal() in ([], [game.pass_move]):
+def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
+    engine = whole_game.engine()
+    for slow, fast in sample(whole_game, max(10, RANDOM_CASES // 200)):
+        if slow.legal() in ([], [whole_game.pass_move]):
             continue
-        for depth in (1, 2, 3):
-            info = engine.choose(fast, Limits(depth=depth))
-            assert info.move in slow.legal()
-            assert info.pv[0] == info.move
-            assert 0 < info.depth <= depth
-            assert info.nodes > 0
-            line: Position = slow
-            for move in info.pv:
-                line = line.play(move)
+        info = engine.choose(fast, whole_game.bench_limits)
+        assert info.move in slow.legal()
+        assert info.pv[0] == info.move
+        assert info.depth > 0
+        assert info.nodes > 0
+        line: Position = slow
+        for move in info.pv:
+            line = line.play(move)
 
 
-def test_the_engine_forgets_between_choices(game: Game) -> None:
-    used = game.engine()
-    for slow, fast in sample(game, 10):
+def test_the_engine_forgets_between_choices(whole_game: Game) -> None:
+    used = whole_game.engine()
+    for slow, fast in sample(whole_game, 10):
         if not slow.over:
-            fresh = game.engine().choose(fast, Limits(depth=3))
-            again = used.choose(fast, Limits(depth=3))
+            fresh = whole_game.engine().choose(fast, whole_game.bench_limits)
+            again = used.choose(fast, whole_game.bench_limits)
             assert (again.move, again.score, again.nodes) == (fresh.move, fresh.score, fresh.nodes)
 
 
@@ -226,14 +230,12 @@ def test_places_of_a_finished_game(game: Game) -> None:
     assert [p == 1 for p in place] == [score == best for score in slow.scores()]
 
 
-def reading(rules: type[Position], text: str) -> list[object] | None:
-    """What rules make of a text: a position, or nothing. Any exception but TextError fails the test."""
+def reading(rules: type[Position], text: str) -> list[object] | str:
+    """What rules make of a text: a position, or a complaint. Any exception but TextError fails the test."""
     try:
         return state(rules.parse(text))
     except TextError as error:
-        assert isinstance(error, QuartetError)
-        assert len(str(error).splitlines()) == 1
-        return None
+        return str(error)
 
 
 @given(text=st.text())

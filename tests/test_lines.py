@@ -6,6 +6,7 @@ import contextlib
 import io
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Self
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from core.rules import Position
 
+ROOT = Path(__file__).resolve().parents[1]
 CALLS = ("READY", "TURN", "TIME")
 """First words of the lines that are answered."""
 
@@ -247,7 +249,7 @@ class Program:
 
     def __init__(self, name: str, *arguments: str) -> None:
         command = [sys.executable, "-m", name, *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
         self.rest = b""
 
     def hear(self, line: str) -> str | None:

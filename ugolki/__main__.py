@@ -47,15 +47,30 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the same where there is one); 1 internal error.",
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the strategy's folder (default: the working directory)")
-    parser.add_argument("--target", type=float, default=settings.target, metavar="SECONDS",
-                        help="wall clock of the whole process, from its start by the system (default %(default)s; QUARTET_TARGET)")
-    parser.add_argument("--no-early", dest="early", action="store_false", default=settings.early,
-                        help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)")
+    parser.add_argument(
+        "--target",
+        type=float,
+        default=settings.target,
+        metavar="SECONDS",
+        help="wall clock of the whole process, from its start by the system (default %(default)s; QUARTET_TARGET)",
+    )
+    parser.add_argument(
+        "--no-early",
+        dest="early",
+        action="store_false",
+        default=settings.early,
+        help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)",
+    )
     parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player: greedy, random (default: bot)")
-    parser.add_argument("--nodes", type=int, default=settings.nodes, metavar="N",
-                        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)")
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        default=settings.nodes,
+        metavar="N",
+        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)",
+    )
     parser.add_argument("--seed", type=int, default=settings.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
-    parser.parse_args(arguments, namespace=settings)  # type: ignore[call-overload]
+    parser.parse_args(arguments, namespace=settings)
 
 
 def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
@@ -64,6 +79,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     from core.timeman import deadline_of_process  # noqa: PLC0415
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
+    from ugolki.geometry import SEATS  # noqa: PLC0415
     from ugolki.rules import Position  # noqa: PLC0415
 
     engine: Engine | None = Engine() if settings.player == "bot" else None
@@ -83,17 +99,15 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             answer(protocol.format_answer(move, 0))
             return reading.complaint
         # Somebody set the limit of moves higher than ours, if the game goes on beyond it.
-        position = Position.from_cells(reading.cells, protocol.SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1))
+        position = Position.from_cells(reading.cells, SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1))
         if not position.pseudolegal():
             return "no legal move"
 
         def report(info: SearchInfo) -> None:
             answer(protocol.format_answer(info.move, 0))
 
-        if settings.nodes is None:
-            limits = Limits(deadline=deadline_of_process(settings.target))
-        else:
-            limits = Limits(nodes=settings.nodes)
+        by_clock = settings.nodes is None
+        limits = Limits(deadline=deadline_of_process(settings.target)) if by_clock else Limits(nodes=settings.nodes)
         report(other.choose(position, limits) if engine is None else engine.choose(position, limits, report))
         return settings.complaint
 

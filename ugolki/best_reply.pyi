@@ -1,7 +1,7 @@
 """A frozen opponent: best-reply search to a fixed depth."""
 
 from core.limits import Limits, SearchInfo
-from core.rules import Position
+from ugolki.rules import Position
 
 class BestReply:
     """The player `brs:DEPTH`; it owns the search's memory, about 1.6 MB."""

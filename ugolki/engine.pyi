@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
-from core.rules import Position
+from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
 """Of each search of the fingerprint."""

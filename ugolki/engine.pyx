@@ -28,9 +28,9 @@ cdef enum:
     MOST_GAIN = 512             # no single move gains or loses more cost
     MOST_LEAD = 2048            # a greater lead counts as this one
 
-cdef float EXPLORATION = 1.5
+cdef float EXPLORATION = 0.8
 cdef float PRIOR[2 * MOST_GAIN + 1]     # e^(gain / 16): a step more is e times as likely
-cdef float SHARE[MOST_LEAD + 1]         # e^(-cost / 40): two and a half steps more, a third of the share
+cdef float SHARE[MOST_LEAD + 1]         # e^(-cost / 30): two steps more, a third of the share
 
 ctypedef Board State
 
@@ -44,7 +44,7 @@ cdef void fill_tables() noexcept:
         PRIOR[MOST_GAIN + i] = <float>value
         PRIOR[MOST_GAIN - i] = <float>(1 / value)
         value *= step
-    step = 0.9753099120283326                   # e^(-1/40)
+    step = 0.9672161004820059                   # e^(-1/30)
     value = 1
     for i in range(MOST_LEAD + 1):
         SHARE[i] = <float>value
@@ -74,8 +74,8 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
     """Everybody takes the greatest gain, give or take the noise."""
     cdef Move moves[MAX_MOVES]
     cdef Move best
-    cdef int ply, i, count, value, best_value
-    for ply in range(PLAYOUT_PLIES):
+    cdef int _ply, i, count, value, best_value
+    for _ply in range(PLAYOUT_PLIES):
         if over(b):
             return
         count = generate(b, b.ply & 3, moves)
@@ -91,7 +91,7 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
 
 
 cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
-    """Where the game is over, 1 divided among the lowest penalties; before, in proportion to e^(-cost / 40)."""
+    """Where the game is over, 1 divided among the lowest penalties; before, in proportion to e^(-cost / 30)."""
     cdef int seat, players = 0
     cdef int costs[PLAYERS]
     cdef int least = 1 << 20
@@ -146,7 +146,7 @@ cdef class Engine:
         cdef Move moves[MAX_MOVES]
         cdef double started = clock_now()
         cdef double deadline = 0 if limits.deadline is None else limits.deadline
-        cdef uint64_t most = limits.nodes if limits.nodes is not None else DEFAULT_ITERATIONS if limits.deadline is None else <uint64_t>1 << 40
+        cdef uint64_t most = DEFAULT_ITERATIONS if limits.deadline is None else <uint64_t>1 << 40
         cdef uint64_t done, chunk
         cdef int32_t best, reported
         cdef int count = generate(&root, root.ply & 3, moves)
@@ -156,6 +156,8 @@ cdef class Engine:
             return final_move(&root, moves, count)
         if count == 1:
             most = 1
+        elif limits.nodes is not None:
+            most = limits.nodes
         tree.exploration = EXPLORATION
         mcts_start(tree, &root, root.key)
         done = mcts_run(tree, &root, min(most, <uint64_t>FIRST_ITERATIONS), 0)

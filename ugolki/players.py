@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMES = ("bot", "greedy", "random", "brs:5")
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "bot":
         return Engine()

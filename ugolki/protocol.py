@@ -5,7 +5,6 @@ It imports next to nothing, for the agent is started anew for every move.
 
 from __future__ import annotations
 
-
 from core.errors import TextError
 from ugolki.geometry import PIECES, SEATS, SIZE, absolute, seen
 

@@ -49,7 +49,7 @@ class Position:
     play_out: bool = False
 
     @classmethod
-    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False) -> Position:
+    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False) -> Position:  # noqa: ARG003
         """The start of every game; `seed` changes nothing, as nothing is left to chance."""
         cells = [0] * (SIZE * SIZE)
         for seat in range(SEATS):

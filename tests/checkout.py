@@ -1,0 +1,40 @@
+"""Copies of the project to build, break and extend, and commands run in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.games import ROOT
+
+LEFT_BEHIND = shutil.ignore_patterns(
+    ".git", ".venv*", ".build", "*.so", "*.pyd", "*.c", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".benchmarks"
+)
+"""What a build or a tool makes, which a fresh clone does not have."""
+
+
+def copy(target: Path) -> Path:
+    """The project as a fresh clone has it."""
+    shutil.copytree(ROOT, target, ignore=LEFT_BEHIND)
+    return target
+
+
+def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on a copy; what is installed of the project elsewhere is not seen."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": str(checkout), "NO_COLOR": "1", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Compile the extensions of a copy in place."""
+    return python(checkout, "setup.py", "--quiet", "build_ext", "--inplace", **environment)

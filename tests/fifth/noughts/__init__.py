@@ -1,0 +1,1 @@
+"""Noughts and crosses, the smallest game of the house; see RULES.md."""

@@ -1,0 +1,40 @@
+"""`python -m noughts [--player NAME]`: the agent, started anew for every move."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from core.limits import Limits
+from core.transport import FileExchange, exchange
+from noughts import protocol
+from noughts.rules import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.rules import Searcher
+
+
+def searcher(arguments: list[str]) -> Searcher[Position]:
+    if arguments[:1] == ["--player"]:
+        from noughts.players import player  # noqa: PLC0415  (it costs start-up time)
+
+        return player(arguments[1], int(os.environ.get("QUARTET_SEED", "0")))
+    from noughts.engine import Engine  # noqa: PLC0415
+
+    return Engine()
+
+
+def think(question: bytes, answer: Callable[[str], None]) -> str | None:
+    position = Position.parse(question.decode())
+    move = searcher(sys.argv[1:]).choose(position, Limits()).move
+    answer(protocol.format_answer(move, position.to_move))
+    return None
+
+
+if __name__ == "__main__":
+    files = FileExchange(".", "input.txt", "output.txt")
+    files.forget()
+    sys.exit(exchange(files, think))

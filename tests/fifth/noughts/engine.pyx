@@ -1,0 +1,46 @@
+"""The engine of noughts and crosses: it looks at everything."""
+
+from libc.stdint cimport uint64_t
+
+from noughts.rules cimport Board, Position, has_line, make, over
+
+from core.errors import RuleError
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS = Limits(depth=9)
+
+
+cdef int value(const Board* b, int depth, uint64_t* nodes) noexcept nogil:
+    """What the position is worth to the seat to move: 1 a win, -1 a loss."""
+    cdef Board child
+    cdef int cell, best = -1
+    nodes[0] += 1
+    if over(b) or depth == 0:
+        return has_line(b.own[b.ply & 1]) - has_line(b.own[b.ply & 1 ^ 1])
+    for cell in range(9):
+        if best < 1 and not (b.own[0] | b.own[1]) >> cell & 1:
+            child = b[0]
+            make(&child, cell)
+            best = max(best, -value(&child, depth - 1, nodes))
+    return best
+
+
+cdef class Engine:
+    """Chooses moves."""
+
+    def choose(self, Position position, limits):
+        """The best move; scores are 1 for a win. Only `limits.depth` matters. Raises RuleError when the board is full."""
+        cdef Board child
+        cdef uint64_t nodes = 0
+        cdef int depth = limits.depth or 9
+        cdef int score, best_score = -2
+        best = None
+        for move in position.pseudolegal():
+            child = position.board
+            make(&child, 3 * move[1] + move[0])
+            score = -value(&child, depth - 1, &nodes)
+            if score > best_score:
+                best, best_score = move, score
+        if best is None:
+            raise RuleError("the board is full")
+        return SearchInfo(best, best_score, depth, nodes, 0.0, (best,))

@@ -1,0 +1,36 @@
+"""The texts of noughts and crosses, in both directions."""
+
+from __future__ import annotations
+
+from core.errors import TextError
+
+PASS = (-1, -1)
+"""No seat is ever stuck; every game names its pass all the same."""
+TURNS = 9
+
+
+def parse_input(text: str) -> tuple[int, list[int]]:
+    """The ply and nine labels. Raises TextError."""
+    words = text.split()
+    if len(words) != 10 or not all(len(word) == 1 and word in "0123456789" for word in words):
+        raise TextError("expected ten digits: the ply and nine cells")
+    ply, *cells = map(int, words)
+    if max(cells) > 2:
+        raise TextError(f"there is no player {max(cells)}")
+    return ply, cells
+
+
+def format_input(cells: list[int], ply: int) -> str:
+    return "".join(f"{line}\n" for line in (ply, *(" ".join(map(str, cells[i : i + 3])) for i in (0, 3, 6))))
+
+
+def parse_answer(text: str, seat: int) -> tuple[int, ...]:
+    """The move in an output.txt. Raises TextError."""
+    words = text.split()
+    if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 5 for word in words):
+        raise TextError("expected two numbers: column and row")
+    return int(words[0]), int(words[1])
+
+
+def format_answer(move: tuple[int, ...], seat: int) -> str:
+    return f"{move[0]} {move[1]}\n"

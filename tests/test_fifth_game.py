@@ -1,0 +1,85 @@
+"""A game more is its folder, one line in the registry, a perft table and a golden playthrough: here is one, and the house takes it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import checkout
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GAME = "noughts"
+PARTS = ROOT / "tests" / "fifth"
+LINE = f'    "{GAME}": "{GAME}",\n'
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with the new game in it, compiled."""
+    house = checkout.copy(tmp_path_factory.mktemp("fifth") / "checkout")
+    shutil.copytree(PARTS / GAME, house / GAME, ignore=checkout.LEFT_BEHIND)
+    shutil.copytree(PARTS / "data", house / "tests" / "data" / GAME)
+    registry = house / "registry.py"
+    text = registry.read_text(encoding="utf-8")
+    assert text.count("GAMES = {\n") == 1
+    registry.write_text(text.replace("GAMES = {\n", "GAMES = {\n" + LINE), encoding="utf-8")
+    # Debug: it compiles fastest, and checks most.
+    done = checkout.build(house, QUARTET_BUILD="debug")
+    assert done.returncode == 0, done.stderr
+    return house
+
+
+def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
+    done = checkout.python(
+        house, "-m", "pytest", "-q", "-k", GAME, "tests/test_contract.py", "tests/test_imports.py", QUARTET_RANDOM_CASES="500"
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+def test_the_house_keeps_its_rules(house: Path) -> None:
+    rules = "tests/test_imports.py::test_nobody_imports_what_he_must_not", "tests/test_imports.py::test_only_the_registry_lists_the_games"
+    done = checkout.python(house, "-m", "pytest", "-q", *rules)
+    assert done.returncode == 0, done.stdout
+
+
+def test_without_its_data_files_it_fails(house: Path) -> None:
+    data = house / "tests" / "data" / GAME
+    data.rename(data.with_name("hidden"))
+    try:
+        done = checkout.python(house, "-m", "pytest", "-q", "-k", f"{GAME} and (perft or golden)", "tests/test_contract.py")
+    finally:
+        data.with_name("hidden").rename(data)
+    assert done.returncode == 1, done.stdout
+
+
+def test_the_command_line_knows_it(house: Path) -> None:
+    games = checkout.python(house, "-m", "quartet", "games")
+    assert (games.returncode, games.stderr) == (0, "")
+    assert GAME in games.stdout
+    perft = checkout.python(house, "-m", "quartet", "perft", GAME, "5")
+    assert perft.stdout.splitlines()[-1:] == ["15120"], perft.stderr
+
+
+def test_it_is_played_judged_and_replayed(house: Path, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    match = checkout.python(house, "-m", "quartet", "match", GAME, "bot", "bot", "--seconds", "60", "--json", "--log", str(log))
+    assert (match.returncode, match.stderr) == (0, "")
+    result = json.loads(match.stdout)
+    assert result["plies"] == 9
+    assert [seat["share"] for seat in result["seats"]] == [0.5, 0.5], "perfect play draws"
+    assert [seat["lost"] for seat in result["seats"]] == [[], []]
+    replay = checkout.python(house, "-m", "quartet", "replay", GAME, str(log))
+    assert replay.returncode == 0, replay.stderr
+
+
+def test_it_is_measured(house: Path) -> None:
+    done = checkout.python(house, "-m", "bench", GAME)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{GAME} ")

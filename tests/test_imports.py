@@ -1,0 +1,147 @@
+"""The rooms of the house keep apart, agents start with next to nothing, and only the registry knows which games there are."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import registry
+from tests.games import ROOT, Game
+from tests.houserules import HOUSE, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+A_GAME = next(iter(registry.GAMES.values()))
+
+SLOW = {"numpy", "typing", "dataclasses", "enum", "re", "json", "click", "rich", "argparse", "msgspec", "psutil", "pathlib", "inspect"}
+"""What an agent that is started for every move cannot afford to import."""
+
+
+def test_nobody_imports_what_he_must_not() -> None:
+    assert violations(ROOT) == []
+
+
+def test_all_rooms_were_looked_at() -> None:
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    unknown = rooms - {*HOUSE, *registry.GAMES.values(), "quartet", "bench", "build", "tests"}
+    assert not unknown, "a new room: say in tests/houserules.py what it may import"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("core/a.py", f"import {A_GAME}"),
+        ("core/a.py", "import registry"),
+        ("core/a.py", "def f():\n    from judge import verdict"),
+        ("core/a.pyi", "from arena.x import y"),
+        ("core/a.pyx", f"from {A_GAME}.rules cimport Board"),
+        ("core/a.pxd", f"cimport {A_GAME}.rules"),
+        ("core/search/a.pxi", f"from {A_GAME} cimport rules"),
+        ("core/a.pyx", f'include "../{A_GAME}/a.pxi"'),
+        ("core/a.pyx", f'cdef extern from "{A_GAME}/a.h" nogil:'),
+        (f"{A_GAME}/a.py", "import registry"),
+        (f"{A_GAME}/a.py", "from judge.verdict import Verdict"),
+        (f"{A_GAME}/a.py", "import bench.speed"),
+        (f"{A_GAME}/a.pyx", "from arena.x cimport y"),
+        (f"{A_GAME}/a.py", "from .. import judge"),
+        ("judge/a.py", f"from {A_GAME} import reference"),
+        ("judge/a.py", f"import {A_GAME}.engine"),
+        ("judge/a.py", "from arena import inprocess"),
+        ("judge/a.py", "import quartet"),
+        ("judge/a.py", 'import registry\nregistry.load(name, "engine")'),
+        ("judge/a.py", 'import registry\nregistry.load(name, "players").player'),
+        ("judge/a.py", "import registry\nregistry.load(name, part)"),
+        ("judge/a.py", "from registry import load"),
+        ("judge/a.py", "import importlib"),
+        ("judge/a.py", "from importlib import import_module"),
+        ("judge/a.py", f'__import__("{A_GAME}")'),
+        ("arena/a.py", 'import registry\nregistry.load(name, "engine")'),
+        ("arena/a.py", f"from {A_GAME} import players"),
+        ("viewer/a.py", f"from {A_GAME} import reference"),
+        ("registry.py", "import judge"),
+    ],
+)
+def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert violations(tmp_path)[0].startswith(f"{file}:{len(text.splitlines())}: ")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("core/a.py", "import json\nfrom core.errors import TextError"),
+        (f"{A_GAME}/a.py", f"from core import errors\nfrom {A_GAME} import protocol\nfrom . import protocol"),
+        (
+            f"{A_GAME}/a.pyx",
+            f'include "../core/search/a.pxi"\nfrom {A_GAME}.rules cimport Board\ncdef extern from "core/bits.h":\n    pass',
+        ),
+        ("judge/a.py", 'import registry\nregistry.load(name, "reference")\nregistry.load(name, "protocol")'),
+        ("arena/inprocess.py", 'import registry\nregistry.load(name, "engine")'),
+        ("bench/a.py", f"import {A_GAME}.engine, importlib"),
+        ("tests/a.py", "import judge, arena"),
+        ("quartet/a.py", "import arena"),
+    ],
+)
+def test_the_checker_lets_pass(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert violations(tmp_path) == []
+
+
+def imported(*command: str, cwd: Path = ROOT) -> set[str]:
+    """The modules that a Python process imports before it ends, by its own account."""
+    # Without site: what this environment loads at every start is not the program's doing.
+    done = subprocess.run(
+        [sys.executable, "-S", "-X", "importtime", *command],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_NODES": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
+
+
+def test_agents_import_nothing_slow(whole_game: Game, tmp_path: Path) -> None:
+    if whole_game.info.exchange is not None:
+        (tmp_path / whole_game.info.exchange.input).write_text(whole_game.reference.start().text())
+    modules = imported("-m", registry.GAMES[whole_game.name], cwd=tmp_path)
+    assert f"{registry.GAMES[whole_game.name]}.engine" in modules
+    assert {module.partition(".")[0] for module in modules} & SLOW == set()
+
+
+def test_the_look_at_imports_sees() -> None:
+    assert {"json", "re", "enum"} <= imported("-c", "import json")
+
+
+def shared_code() -> Iterator[tuple[str, str]]:
+    """All that must work for any game: file names, and their text without comments and docstrings, where a game may serve as example."""
+    for room in ("core", "judge", "arena", "viewer", "quartet", "bench", "build"):
+        for path in (ROOT / room).rglob("*"):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix in {".py", ".pyi"}:
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                for node in ast.walk(tree):
+                    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+                        node.body[0] = ast.Pass()
+                yield name, ast.unparse(tree)
+            elif path.suffix in {".pyx", ".pxd", ".pxi", ".h"}:
+                yield name, path.read_text(encoding="utf-8")
+    for name in ("pyproject.toml", "setup.py", ".gitignore", ".ci/run"):
+        yield name, (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_only_the_registry_lists_the_games() -> None:
+    names = re.compile(rf"\b({'|'.join({*registry.GAMES, *registry.GAMES.values()})})\b", re.IGNORECASE)
+    told = [f"{file}: {line.strip()}" for file, text in shared_code() for line in text.splitlines() if names.search(line)]
+    assert told == []
