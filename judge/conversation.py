@@ -31,7 +31,7 @@ LAST_WORDS = 0.5
 ECHO = 0.05
 """Seconds that the output of a dead program may take to arrive, while a child of it holds the pipe open."""
 FINISH_SECONDS, TERMINATE_SECONDS = 1.0, 1.0
-"""How long a program may take to end by itself, and then when it is asked to; Connexion's tool waits so long."""
+"""How long a program may take to end by itself, and then when it is asked to; an official tool waits so long."""
 OVERLOAD = 0.1
 """The machine was overloaded for a program that has waited for a processor this part of its time, and had one for less than the rest."""
 OUR_FAULTS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
@@ -234,14 +234,7 @@ class Conversation:
                 cpu = self.cpu()
             finally:
                 left_behind = self._tree.kill(self._main)
-                self._drain()
-                self._hub.watchers.remove(self.look)
-                self._hub.disconnect(self.pipes, *self._descriptors)
-                for stream in (self._main.stdin, self._main.stdout, self._main.stderr):
-                    with suppress(OSError):
-                        stream.close()
-                if self._notifier is not None:
-                    os.close(self._notifier)
+                self._release()
             self._farewell = Farewell(status, asked, left_behind, cpu, self.megabytes)
         return self._farewell
 
@@ -268,6 +261,19 @@ class Conversation:
             self.pipes.received.clear()  # nobody wants to hear it any more
             self._hub.wait(remaining)
         return True
+
+    def _release(self) -> None:
+        """Give up the pipes of a program that is dead. May be called again."""
+        if self.look not in self._hub.watchers:
+            return
+        self._drain()
+        self._hub.watchers.remove(self.look)
+        self._hub.disconnect(self.pipes, *self._descriptors)
+        for stream in (self._main.stdin, self._main.stdout, self._main.stderr):
+            with suppress(OSError):
+                stream.close()
+        if self._notifier is not None:
+            os.close(self._notifier)
 
     def _drain(self) -> None:
         """Take what it has said on its standard error."""

@@ -195,6 +195,18 @@ def test_a_polite_end(talk: Callable[..., Conversation]) -> None:
     assert program.end() is farewell
 
 
+def test_an_end_that_is_interrupted_is_an_end(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(conversation: Conversation) -> None:
+        raise KeyboardInterrupt
+
+    program = talk("import time; time.sleep(60)")
+    monkeypatch.setattr(Conversation, "_let_end", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        program.end()
+    assert psutil.Process().children(recursive=True) == []
+    assert program.end(at_once=True).exit is not None
+
+
 def test_two_programs_that_do_not_end_are_waited_for_together(talk: Callable[..., Conversation]) -> None:
     stubborn = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(flush=True)\ntime.sleep(60)"
     programs = [talk(stubborn), talk(stubborn)]
