@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import registry
-from core.rules import DrawnPosition, GameInfo, Move
+from core.errors import QuartetError
+from core.rules import DrawnPosition, GameInfo, LineJudge, LineProtocol, Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,3 +45,31 @@ def load(name: str) -> Game:
     reference = registry.load(name, "reference")
     protocol = registry.load(name, "protocol")
     return Game(reference.INFO, reference.Position, reference.PASS, protocol.parse_answer, protocol.format_answer)
+
+
+@dataclass(frozen=True)
+class LineGame:
+    """What the referee needs of a game whose judge speaks lines.
+
+    Attributes:
+        info: the game's data sheet; judge: the part of it that is about lines.
+        position: the class of its reference positions.
+        pass_move: the game's PASS.
+        protocol: the judge's language.
+    """
+
+    info: GameInfo
+    judge: LineJudge
+    position: type[DrawnPosition]
+    pass_move: Move
+    protocol: LineProtocol
+
+
+def load_lines(name: str) -> LineGame:
+    """The game called `name`. Raises UnknownNameError, and QuartetError where its judge does not speak lines."""
+    reference = registry.load(name, "reference")
+    info: GameInfo = reference.INFO
+    if info.lines is None:
+        raise QuartetError(f"the judge of {name} does not speak lines")
+    protocol: Any = registry.load(name, "protocol")
+    return LineGame(info, info.lines, reference.Position, reference.PASS, protocol)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -15,14 +14,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from judge.tree import SPAWN, Tree
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-if sys.platform == "win32":
-    from judge.windows import SPAWN, Tree
-else:
-    from judge.posix import SPAWN, Tree
 
 MEGABYTE = 1 << 20
 STDERR_LIMIT = 1 << 16
@@ -37,7 +33,7 @@ DEATH_SECONDS = 5.0
 """How long a killed process may take to die. Only one that hangs inside the kernel takes more than an instant."""
 
 _one_at_a_time = threading.Lock()
-"""Two programs at once could not tell whose orphans are whose. More at a time: more processes of ours."""
+"""Of two programs at once an orphan that hides its descent could not be told apart. More at a time: more processes of ours."""
 
 
 class Ending(Enum):
@@ -89,13 +85,14 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
                 command,
                 shell=isinstance(command, str),
                 cwd=folder,
-                env={**os.environ, **(env or {})},
+                env={**os.environ, **(env or {}), **tree.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 **SPAWN,
             )
         except OSError as error:
+            tree.close()
             return Run(Ending.NOT_STARTED, 0.0, problem=f"{error.strerror}: {error.filename}")
         drain = Drain(main.stderr.fileno())
         left_behind = 0
@@ -162,19 +159,19 @@ def _watch(main: psutil.Popen, tree: Tree, started: float, seconds: float, megab
         now = time.perf_counter()
         if now - started >= seconds:
             return Ending.LATE, now - started, peak, None
-        peak = max(peak, _megabytes(tree, megabytes))
+        peak = max(peak, measure(tree, megabytes))
         looked = time.perf_counter()
         if peak > megabytes:
             return Ending.MEMORY, looked - started, peak, None
         pause = max(min(2 * pause, LOOK_EVERY), LOOK_COST * (looked - now))
 
 
-def _megabytes(tree: Tree, limit: float) -> float:
+def measure(tree: Tree, limit: float | None) -> float:
     """Resident memory of all processes of the tree, in megabytes; counting ends beyond the limit, for a fork bomb outgrows any look."""
     total = 0.0
     for pid in tree.members():
         with suppress(psutil.Error):
             total += psutil.Process(pid).memory_info().rss / MEGABYTE
-        if total > limit:
+        if limit is not None and total > limit:
             break
     return total

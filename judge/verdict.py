@@ -29,3 +29,27 @@ class Verdict(StrEnum):
     def lost(self) -> bool:
         """Whether the player forfeited the turn."""
         return self not in {Verdict.OK, Verdict.PASS}
+
+
+class Termination(StrEnum):
+    """Why a game between programs that live for the whole game ended; a sentence goes with it."""
+
+    SCORE = "score"
+    """It was played to its end, and somebody has more."""
+    DRAW = "draw"
+    """It was played to its end, and the scores are equal."""
+    TLE = "tle"
+    """A player's time was up: for its READY, or the clock of its moves."""
+    RE = "re"
+    """A player could not be started, has died, closed its output, or said something that is no answer."""
+    ILLEGAL = "illegal"
+    """A player made a move that the rules forbid."""
+    MEMORY = "memory"
+    """A player and its children together held more memory than allowed."""
+    JUDGE = "judge error"
+    """The judge, or the system under it, failed; nobody has won."""
+
+    @property
+    def foul(self) -> bool:
+        """Whether a player has forfeited the game."""
+        return self not in {Termination.SCORE, Termination.DRAW, Termination.JUDGE}

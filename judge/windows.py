@@ -20,6 +20,7 @@ SPAWN: dict[str, Any] = {"creationflags": CREATE_SUSPENDED | CREATE_NO_WINDOW}
 
 QUIET_ERRORS = 0x0001 | 0x0002 | 0x8000
 """SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SEM_NOOPENFILEERRORBOX, inherited by children: a crash opens no window."""
+BASIC_ACCOUNTING_INFORMATION = 1
 BASIC_PROCESS_ID_LIST = 3
 EXTENDED_LIMIT_INFORMATION = 9
 KILL_ON_JOB_CLOSE = 0x00002000
@@ -40,6 +41,21 @@ class BasicLimits(ctypes.Structure):
         ("Affinity", ctypes.c_size_t),
         ("PriorityClass", ctypes.c_uint32),
         ("SchedulingClass", ctypes.c_uint32),
+    )
+
+
+class Accounting(ctypes.Structure):
+    """JOBOBJECT_BASIC_ACCOUNTING_INFORMATION; times in units of 100 ns."""
+
+    _fields_ = (
+        ("TotalUserTime", ctypes.c_int64),
+        ("TotalKernelTime", ctypes.c_int64),
+        ("ThisPeriodTotalUserTime", ctypes.c_int64),
+        ("ThisPeriodTotalKernelTime", ctypes.c_int64),
+        ("TotalPageFaultCount", ctypes.c_uint32),
+        ("TotalProcesses", ctypes.c_uint32),
+        ("ActiveProcesses", ctypes.c_uint32),
+        ("TotalTerminatedProcesses", ctypes.c_uint32),
     )
 
 
@@ -72,6 +88,7 @@ if sys.platform == "win32":
         """All processes of the one program that is put into it. Raises OSError where Windows refuses."""
 
         def __init__(self) -> None:
+            self.environment: dict[str, str] = {}
             self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
             self._kernel.SetErrorMode(QUIET_ERRORS)
             self._kernel.CreateJobObjectW.restype = ctypes.c_void_p
@@ -96,6 +113,16 @@ if sys.platform == "win32":
             self._kernel.QueryInformationJobObject(self._job, BASIC_PROCESS_ID_LIST, ctypes.byref(ids), ctypes.sizeof(ids), None)
             return list(ids.ProcessIdList[: ids.NumberOfProcessIdsInList])
 
+        def cpu(self) -> float:
+            """Seconds of processor time that the program's processes have used so far, dead ones included."""
+            used = Accounting()
+            self._kernel.QueryInformationJobObject(self._job, BASIC_ACCOUNTING_INFORMATION, ctypes.byref(used), ctypes.sizeof(used), None)
+            return float(used.TotalUserTime + used.TotalKernelTime) / 1e7
+
+        def waited(self) -> float | None:
+            """How long the program's threads have waited for a processor; Windows does not say."""
+            return None
+
         def kill(self, main: psutil.Popen) -> int:
             """End every process and wait until it is gone; gives the number of those that were alive, `main` not counted."""
             alive = len(set(self.members()) - {main.pid})
@@ -105,10 +132,14 @@ if sys.platform == "win32":
             deadline = time.monotonic() + SWEEP_SECONDS
             while self.members() and time.monotonic() < deadline:
                 time.sleep(0.001)
-            self._kernel.CloseHandle(self._job)
+            self.close()
             with suppress(psutil.Error):
                 main.wait(SWEEP_SECONDS)
             return alive
+
+        def close(self) -> None:
+            """The job has been ended, or no program was started."""
+            self._kernel.CloseHandle(self._job)
 
         def _check(self, succeeded: int) -> None:
             if not succeeded:

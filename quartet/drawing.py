@@ -85,6 +85,11 @@ def turn_line(table: Table, turn: Turn) -> Text:
     return line
 
 
+def said_line(side: str, seat: int, answer: str, remark: str) -> Text:
+    """A ply of a game of lines: whose, what it said, and a remark."""
+    return Text.assemble((side, style(f"seat{seat}")), f": {printable(answer)}", (f"  {remark}", "dim"))
+
+
 def scene(table: Table, marks: Mapping[tuple[int, int], str] | None = None) -> RenderableType:
     """The board with the standing beside it."""
     info, result = table.game.info, table.result()

@@ -28,7 +28,7 @@ class Row:
 @click.command(short_help="List the games and their built-in players.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(as_json: bool) -> None:
-    """List the games: how many play, how the judge speaks to a program and what it allows for a move, which players are built in."""
+    """List the games: how many play, how the judge speaks to a program and what it allows, which players are built in."""
     rows = [_describe(name) for name in registry.GAMES]
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
@@ -41,8 +41,11 @@ def command(as_json: bool) -> None:
 
 def _describe(name: str) -> Row:
     info = games.load(name).info
-    exchange = info.exchange
-    judge = "lines" if exchange is None else f"files, {exchange.seconds:g} s, {exchange.megabytes} MB"
+    judge = "none"
+    if info.exchange is not None:
+        judge = f"files, {info.exchange.seconds:g} s a move, {info.exchange.megabytes} MB"
+    elif info.lines is not None:
+        judge = f"lines, {info.lines.clock_ms / 1000:g} s a game" + (f", {info.lines.megabytes} MB" if info.lines.megabytes else "")
     return Row(name, info.title, info.players, judge, _builtin(name))
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 import registry
 from core.errors import QuartetError
-from judge import game as games
 from judge import referee
 from judge.program import Program, exchange_of
 from judge.record import LogWriter, Turn
 from judge.table import Table
-from quartet import drawing
+from quartet import drawing, launch, linematch
 from quartet.human import Human
 from quartet.screen import Screen, require_keyboard
 
@@ -30,6 +28,18 @@ if TYPE_CHECKING:
     from judge.referee import Player
 
 NOBODY, PERSON = "none", "human"
+OPTION_NAMES = {
+    "input_file": "--input",
+    "first": "-a",
+    "second": "-b",
+    "cwd1": "--cwd1",
+    "cwd2": "--cwd2",
+    "config": "--config",
+    "ready_seconds": "--ready-seconds",
+    "cpu": "--cpu",
+    "replay_overloaded": "--replay-overloaded",
+}
+"""Options of `match` that are for games of lines, by their parameters."""
 
 
 def _positive(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
@@ -41,18 +51,42 @@ def _positive(context: click.Context, parameter: click.Parameter, value: float |
 
 @click.command(short_help="Play one game between programs.")
 @click.argument("game")
-@click.argument("programs", nargs=-1, required=True, metavar="PROGRAM...")
+@click.argument("programs", nargs=-1, metavar="PROGRAM...")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything that is left to chance.")
 @click.option("--moves", type=click.IntRange(min=1), help="Moves for each player until the game is stopped  [default: the game's].")
 @click.option("--play-out", is_flag=True, help="Finish the round in which a player comes home.")
 @click.option("--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last.")
-@click.option("--seconds", type=float, callback=_positive, help="Wall clock for a move  [default: the contest's].")
-@click.option("--megabytes", type=float, callback=_positive, help="Memory for a program and its children  [default: the contest's].")
-@click.option("--log", "log_file", type=click.Path(path_type=Path), help="Record every turn in this file, as JSON Lines.")
+@click.option(
+    "--seconds", type=float, callback=_positive, help="Wall clock for a move, or for all moves of a game of lines  [default: the judge's]."
+)
+@click.option("--megabytes", type=float, callback=_positive, help="Memory for a program and its children  [default: the judge's].")
+@click.option("--log", "-l", "log_file", type=click.Path(path_type=Path), help="Record the game in this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Print the result only, no boards.")
+@click.option("--quiet", "-s", is_flag=True, help="Print the result only, no boards.")
 @click.option("--step", is_flag=True, help="Wait for a key after every move: i for the next one, p to run on, q to leave.")
 @click.option("--delay", type=click.IntRange(min=0), default=0, metavar="MS", help="Wait so many milliseconds after every move.")
+@click.option(
+    "--input", "-i", "input_file", type=click.Path(path_type=Path), help="Lines: the start position, as in the official tool's input file."
+)
+@click.option("-a", "first", metavar="PROGRAM", help="Lines: FIRST, instead of the first PROGRAM.")
+@click.option("-b", "second", metavar="PROGRAM", help="Lines: SECOND, instead of the second PROGRAM.")
+@click.option("--cwd1", type=click.Path(path_type=Path), help="Lines: the folder in which FIRST runs  [default: this one].")
+@click.option("--cwd2", type=click.Path(path_type=Path), help="Lines: the folder in which SECOND runs.")
+@click.option(
+    "--config",
+    "-c",
+    type=click.Path(path_type=Path),
+    help="Lines: a file with INPUT, LOG, EXEC1, EXEC2, CWD1, CWD2, as KEY=VALUE; options come first.",
+)
+@click.option("--ready-seconds", type=float, callback=_positive, help="Lines: until the answer to READY  [default: the judge's].")
+@click.option("--cpu", is_flag=True, help="Lines: clocks count processor time, as NYPC's graders say, instead of wall clock.")
+@click.option(
+    "--replay-overloaded",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Lines: play up to N times again when a time-out came on an overloaded machine.",
+)
 def command(
     game: str,
     programs: tuple[str, ...],
@@ -67,25 +101,60 @@ def command(
     quiet: bool,
     step: bool,
     delay: int,
+    **of_lines: Any,
 ) -> None:
     """Play one game of GAME, one PROGRAM for each seat, clockwise from the top left.
 
     A PROGRAM is an executable file, a shell command, a built-in player (`quartet games` lists them), `human` for a person at this
-    terminal, or `none` for an empty seat. A program runs in a private folder of its own, started anew for every move; a shell
-    command needs absolute paths. It sees the board turned so that it is player 1 at the top left. Whatever it does wrong costs it
-    the turn, with the reason in the log; it is ended with all its children.
+    terminal, or `none` for an empty seat.
+
+    Where the judge exchanges files, a program runs in a private folder of its own, started anew for every move; a shell command needs
+    absolute paths. It sees the board turned so that it is player 1 at the top left. Whatever it does wrong costs it the turn, with the
+    reason in the log (JSON Lines).
+
+    Where the judge speaks lines, two programs run for the whole game in this folder, or where --cwd1 and --cwd2 say, and are spoken to on
+    standard input and output. The first foul loses the game. The log is the official tool's. Without a PROGRAM the file setting.ini or
+    config.ini of this folder says what to do. `human` and `none` cannot play.
+
+    In the end every program is ended, with all its children.
 
     \b
     quartet match ugolki bot greedy greedy random --log game.jsonl
     quartet match ugolki "python3 $PWD/mine.py" bot none none --moves 30 --quiet
     quartet match ugolki human bot bot bot
+    quartet match connexion -i input.txt -l log.txt -a "python3 mine.py" -b sample
     """
-    info = games.load(game).info
+    info = registry.load(game, "reference").INFO
     options: dict[str, bool | int] = {}
     if moves is not None:
         options["moves"] = moves
     if play_out:
         options["play_out"] = True
+    if info.lines is not None:
+        if disqualify:
+            raise QuartetError(f"--disqualify: the first foul of a game of {game} loses it anyway")
+        linematch.command(
+            game,
+            linematch.Request(
+                programs=programs,
+                seed=seed,
+                options=options,
+                seconds=seconds,
+                megabytes=megabytes,
+                log=log_file,
+                as_json=as_json,
+                quiet=quiet,
+                step=step,
+                delay=delay,
+                **of_lines,
+            ),
+        )
+        return
+    for name, value in of_lines.items():
+        if value:
+            raise QuartetError(f"{OPTION_NAMES.get(name, name)} is for games whose judge speaks lines, and that of {game} does not")
+    if not programs:
+        raise click.UsageError("Missing argument 'PROGRAM...'", click.get_current_context())
     exchange = info.exchange
     header = referee.header(
         game,
@@ -125,14 +194,7 @@ def _player(game: str, program: str, console: Console) -> Player | None:
         return None
     if program == PERSON:
         return Human(console)
-    if registry.is_player(game, program):
-        # The program runs in another folder and must find our packages all the same.
-        home = str(Path(registry.__file__).resolve().parent)
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-        return Program([sys.executable, "-m", registry.GAMES[game], "--player", program], {"PYTHONPATH": path})
-    # The program runs in another folder, where a relative path would lead nowhere.
-    file = Path(program)
-    return Program([str(file.resolve())] if file.is_file() else program)
+    return Program(*launch.command(game, program))
 
 
 def _play(table: Table, players: Sequence[Player | None], screen: Screen | None, log: LogWriter | None) -> list[Turn]:

@@ -1,8 +1,10 @@
-"""`quartet replay`: go through the log of a game, and check that it is what the rules say."""
+"""`quartet replay`: go through the log of a game, and check that it is what the rules say; put a program before one of its positions."""
 
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +12,24 @@ import click
 from rich.console import Console
 
 import registry
-from core.errors import RuleError, TextError
+from core import gamelog
+from core.errors import QuartetError, RuleError, TextError
+from core.limits import Limits
+from core.lines import SHARE
+from core.messages import SIDES
 from judge import check
+from judge import game as games
+from judge.interview import Interview
+from judge.lines import Contestant, Terms
+from judge.program import Program
 from judge.record import read_log
+from quartet import drawing, launch
 from quartet.screen import Screen
 
 if TYPE_CHECKING:
+    from core.gamelog import Replay
+    from core.rules import Move
+    from judge.game import LineGame
     from judge.record import Log
     from judge.table import Table
 
@@ -26,21 +40,38 @@ if TYPE_CHECKING:
 @click.option("--draw/--quiet", default=None, help="Draw every position, or only say what came out  [default: draw a single log].")
 @click.option("--step", is_flag=True, help="Wait for a key after every move: i for the next one, p to run on, q to leave.")
 @click.option("--delay", type=click.IntRange(min=0), default=0, metavar="MS", help="Wait so many milliseconds after every move.")
-def command(game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, delay: int) -> None:
+@click.option(
+    "--at", "ply", type=click.IntRange(min=0), metavar="PLY", help="Do not redraw: put a program before the position after PLY plies."
+)
+@click.option("--ask", "program", metavar="PROGRAM", help="The program for --at, as for `quartet match`.")
+def command(game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, delay: int, ply: int | None, program: str | None) -> None:
     """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came out.
 
-    Checked are the text that every program was sent, what its answer was worth, the moves, and the result. The log of a game that
-    was broken off is checked as far as it goes. Exit status 1: a log disagrees with the rules or cannot be read; the line names the
-    place.
+    Where the judge exchanges files, logs are ours: checked are the text that every program was sent, what its answer was worth, the
+    moves, and the result. Where it speaks lines, logs are the judge's own: checked are the moves and the score; passes that are printed
+    twice, or not at all, and a missing end are noted. The log of a game that was broken off is checked as far as it goes. Exit status 1:
+    a log disagrees with the rules or cannot be read; the line names the place.
+
+    With --at and --ask, PROGRAM says what it would play in that position. Where the judge speaks lines, a program that is not built in
+    plays its way there, and must find the log's moves for its seat by itself; exit status 1: it did not, or its answer is foul.
+
+    \b
+    quartet replay connexion *.txt
+    quartet replay ugolki game.jsonl --at 17 --ask ./mine.exe
     """
-    registry.load(game, "reference")  # an unknown game is an error of the command line, not of every log
+    info = registry.load(game, "reference").INFO  # an unknown game is an error of the command line, not of every log
     console = Console(highlight=False)
+    if ply is not None or program is not None:
+        if ply is None or program is None or len(logs) != 1:
+            raise QuartetError("--at and --ask go together, with a single log")
+        ask = _ask_lines if info.lines is not None else _ask_files
+        sys.exit(0 if ask(game, logs[0], ply, program, console) else 1)
     draw = draw if draw is not None else len(logs) == 1
     screen = Screen(console, delay=delay / 1000, step=step) if draw or step else None
     failed = 0
     for path in logs:
         try:
-            outcome = _replay(game, path, screen)
+            outcome = _replay(game, path, screen) if info.lines is None else _replay_lines(games.load_lines(game), path, screen, console)
         except (TextError, RuleError) as error:
             outcome = str(error)
             failed += 1
@@ -51,9 +82,7 @@ def command(game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, de
 
 def _replay(game: str, path: Path, screen: Screen | None) -> str:
     """Check one log; gives a sentence about it. Raises TextError or RuleError."""
-    log = _read(path)
-    if log.header.game != game:
-        raise TextError(f"line 1: this is a game of {log.header.game!r}, not of {game!r}")
+    log = _read_log(game, path)
     table = check.open_table(log)
     if screen is not None:
         screen.show_start(table)
@@ -73,8 +102,109 @@ def _sentence(log: Log, table: Table) -> str:
     return f"ok as far as it goes (the game was broken off{', in the middle of a line' if log.cut else ''}), {standing}"
 
 
-def _read(path: Path) -> Log:
+def _replay_lines(game: LineGame, path: Path, screen: Screen | None, console: Console) -> str:
+    """Check one log of a judge that speaks lines; gives a sentence about it. Raises TextError or RuleError."""
+    replay = _read_line_log(game, path)
+    if screen is not None and replay.positions:
+        console.print(drawing.board(replay.positions[0]))
+        for ply, position in zip(replay.plies, replay.positions[1:], strict=True):
+            said = game.protocol.format_answer(ply.move, ply.seat)
+            screen.present(
+                drawing.said_line(f"{position.ply - 1} {SIDES[ply.seat]}", ply.seat, said, f"{ply.ms} ms"), drawing.board(position)
+            )
+    sentence = replay.sentence(game.info.score_name)
+    if not replay.agrees:
+        raise gamelog.DisagreementError(sentence)
+    return sentence
+
+
+def _ask_files(game: str, path: Path, ply: int, program: str, console: Console) -> bool:
+    """Ask a program that is started for every move; whether its answer is a move. Raises QuartetError."""
+    log = _read_log(game, path)
+    table = check.open_table(log)
+    logged = None
+    for before, turn in check.turns(log, table):
+        if before.ply == ply:
+            table.position, logged = before, turn
+            break
+    else:
+        if not table.wait() or table.position.ply != ply:
+            raise QuartetError(f"{path}: nobody is asked at ply {ply}; the log goes to ply {table.position.ply}")
+    if table.stuck:
+        raise QuartetError(f"{path}: nobody is asked at ply {ply}: no move is possible")
+    console.print(drawing.board(table.position))
+    with closing(Program(*launch.command(game, program))) as player:
+        turn = player.play(table)
+    console.print(drawing.turn_line(table, turn), soft_wrap=True)
+    if logged is not None:
+        console.print(f"the log has {drawing.move_text(logged.move)}", soft_wrap=True, markup=False)
+    return not turn.verdict.lost
+
+
+def _ask_lines(name: str, path: Path, ply: int, program: str, console: Console) -> bool:
+    """Ask a program that lives for the whole game, or a built-in player; whether it has moved there. Raises QuartetError."""
+    game = games.load_lines(name)
+    replay = _read_line_log(game, path)
+    if not replay.agrees:
+        raise QuartetError(f"{path}: {replay.complaint}")
+    if ply >= len(replay.positions) or replay.positions[ply].over:
+        raise QuartetError(f"{path}: nobody is asked at ply {ply}; the log goes to ply {len(replay.positions) - 1}")
+    position = replay.positions[ply]
+    side = f"{ply} {SIDES[position.to_move]}"
+    console.print(drawing.board(position))
+    logged = game.protocol.format_answer(replay.plies[ply].move, position.to_move) if ply < len(replay.plies) else None
+    if registry.is_player(name, program):
+        move = _choice(name, game, replay, ply, program)
+        console.print(drawing.said_line(side, position.to_move, game.protocol.format_answer(move, position.to_move), _compared(logged)))
+        return True
+    how, env = launch.command(name, program)
+    with Interview(game, Contestant(program, how, env=env), Terms.of(game.judge), replay, ply) as interview:
+        statement = interview.ask()
+    for when, text in statement.remarks:
+        console.print(f"# ply {when}: {text}", soft_wrap=True, markup=False, style="dim")
+    if statement.foul is not None:
+        console.print(statement.foul, soft_wrap=True, markup=False)
+        return False
+    turn = statement.turn
+    assert turn is not None  # noqa: S101  (without a foul it has moved)
+    if statement.arrived:
+        console.print(drawing.said_line(side, turn.seat, turn.answer, f"{turn.ms} ms; {_compared(logged)}"), soft_wrap=True)
+        return True
+    played = game.protocol.format_answer(statement.logged or turn.move, turn.seat)
+    console.print(
+        f"the program leaves the log at ply {turn.ply}, with {turn.answer!r} where it has {played!r}", soft_wrap=True, markup=False
+    )
+    return False
+
+
+def _choice(name: str, game: LineGame, replay: Replay, ply: int, player: str) -> Move:
+    """What a built-in player, which can be shown any position, plays with the time that is left by the log."""
+    rules = registry.load(name, "rules").Position if registry.has(name, "rules") else game.position
+    position = rules.parse(replay.positions[ply].text())
+    used = sum(played.ms for played in replay.plies[:ply] if played.seat == position.to_move)
+    deadline = time.monotonic() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
+    move: Move = registry.load(name, "players").player(player).choose(position, Limits(deadline=deadline)).move
+    return move
+
+
+def _compared(logged: str | None) -> str:
+    return "the log ends here" if logged is None else f"the log has {logged}"
+
+
+def _read_log(game: str, path: Path) -> Log:
+    log = read_log(_read(path))
+    if log.header.game != game:
+        raise TextError(f"line 1: this is a game of {log.header.game!r}, not of {game!r}")
+    return log
+
+
+def _read_line_log(game: LineGame, path: Path) -> Replay:
+    text = _read(path).decode("utf-8-sig", "replace")
+    return gamelog.replay(text, game.info, game.protocol, game.position, game.pass_move)
+
+
+def _read(path: Path) -> bytes:
     try:
-        return read_log(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise TextError(f"cannot be read: {error.strerror}") from error

@@ -11,7 +11,8 @@ from quartet import drawing
 from quartet.keys import Keyboard
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.text import Text
 
     from judge.record import Turn
     from judge.table import Table
@@ -42,9 +43,13 @@ class Screen:
 
     def show(self, table: Table, turn: Turn) -> None:
         """A turn that was taken, and the position that it led to. Raises KeyboardInterrupt when the person leaves."""
+        self.present(drawing.turn_line(table, turn), drawing.scene(table, drawing.move_marks(turn)))
+
+    def present(self, line: Text, scene: RenderableType) -> None:
+        """A line about what has happened, and the position that it led to. Raises KeyboardInterrupt when the person leaves."""
         self._console.print()
-        self._console.print(drawing.turn_line(table, turn), soft_wrap=True)
-        self._console.print(drawing.scene(table, drawing.move_marks(turn)))
+        self._console.print(line, soft_wrap=True)
+        self._console.print(scene)
         if self._step:
             self._wait()
         elif self._delay > 0:

@@ -1,0 +1,297 @@
+"""Conversations with live programs, and whose processes are whose when several live at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from judge import conversation as conversations
+from judge.conversation import Conversation, NotStartedError, Word
+from judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
+from judge.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
+
+ENOUGH = 30.0
+ECHO = "import sys\nfor line in sys.stdin:\n    sys.stderr.write('heard ' + line)\n    sys.stderr.flush()\n    print('said', line, end='', flush=True)\n"
+
+Talk = "Callable[..., Conversation]"
+
+
+@pytest.fixture(params=[PollHub, ThreadHub])
+def hub(request: pytest.FixtureRequest) -> Hub:
+    made: Hub = request.param()
+    return made
+
+
+@pytest.fixture
+def talk(hub: Hub) -> Iterator[Callable[..., Conversation]]:
+    """Starts programs, by their source text; they are ended, and afterwards no process of theirs may be alive."""
+    mark = f"mark-{uuid.uuid4().hex}"
+    begun: list[Conversation] = []
+
+    def start(code: str, *arguments: str, megabytes: float | None = None, cwd: Path | None = None) -> Conversation:
+        begun.append(Conversation(hub, [sys.executable, "-c", code, *arguments, mark], megabytes=megabytes, cwd=cwd, env={"ADDED": "2"}))
+        return begun[-1]
+
+    yield start
+    for program in begun:
+        program.end(at_once=True)
+    assert hub.watchers == []
+    assert not any(mark in (process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"]))
+
+
+def test_two_programs_speak_in_turn(talk: Callable[..., Conversation]) -> None:
+    programs = [talk(ECHO), talk(ECHO)]
+    for ply in range(20):
+        program = programs[ply % 2]
+        program.pipes.remarks.ply = ply
+        program.send(f"ply {ply}")
+        reply = program.receive(ENOUGH)
+        assert (reply.word, reply.line) == (Word.LINE, f"said ply {ply}".encode())
+    for program in programs:
+        assert program.end(at_once=True).exit is None
+    assert programs[1].pipes.remarks.lines == [(ply, f"heard ply {ply}") for ply in range(1, 20, 2)]
+
+
+def test_lines_that_are_held_back_go_with_the_next(talk: Callable[..., Conversation]) -> None:
+    program = talk(ECHO)
+    program.send("one", more=True)
+    program.send("two")
+    assert [program.receive(ENOUGH).line for _ in range(2)] == [b"said one", b"said two"]
+
+
+def test_time_is_up_on_time(talk: Callable[..., Conversation]) -> None:
+    program = talk("import time; time.sleep(60)")
+    started = time.perf_counter()
+    reply = program.receive(0.2)
+    assert (reply.word, reply.line) == (Word.LATE, None)
+    assert 0.2 < reply.seconds <= time.perf_counter() - started < 5
+
+
+def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., Conversation]) -> None:
+    program, other = talk("import time; time.sleep(60)"), talk(ECHO)
+    for _ in range(3000):
+        program.send("x" * 100)
+    other.send("hello")
+    assert other.receive(ENOUGH).line == b"said hello"
+
+
+def test_what_was_not_taken_at_once_arrives(talk: Callable[..., Conversation]) -> None:
+    program = talk("import sys, time\ntime.sleep(0.3)\nprint(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)")
+    for _ in range(3000):
+        program.send("x" * 100)
+    assert program.receive(ENOUGH).line == b"303000"
+
+
+def test_a_program_that_floods_is_served_while_another_is_asked(talk: Callable[..., Conversation]) -> None:
+    loud, other = talk("import os\nwhile True: os.write(2, b'z' * 65536)"), talk(ECHO)
+    for _ in range(50):
+        other.send("hello")
+        assert other.receive(ENOUGH).line == b"said hello"
+    assert loud.receive(0.1).word is Word.LATE
+    assert loud.pipes.remarks.size > STDERR_LIMIT
+    assert loud.pipes.remarks.lines[-1][1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
+
+
+def test_output_is_bounded(talk: Callable[..., Conversation]) -> None:
+    program = talk("import os\nwhile True: os.write(1, b'z' * 65536)")
+    assert program.receive(ENOUGH).word is Word.FLOOD
+    for _ in range(20):
+        program.receive(0.01)
+    assert len(program.pipes.received) < 3 * LINE_LIMIT
+
+
+def test_status_and_last_words(talk: Callable[..., Conversation]) -> None:
+    program = talk("import sys; sys.stderr.write('no idea'); sys.exit(3)")
+    assert program.receive(ENOUGH).word is Word.GONE
+    assert program.last_words() == 3
+    assert program.pipes.remarks.lines == [(0, "no idea")]
+    assert program.end().exit == 3
+
+
+def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., Conversation]) -> None:
+    program = talk("import os, time\nif os.fork() == 0: time.sleep(60)\nelse: os._exit(7)")
+    started = time.perf_counter()
+    assert program.receive(ENOUGH).word is Word.GONE
+    assert time.perf_counter() - started < ENOUGH / 2
+    assert program.last_words() == 7
+    assert program.end().left_behind == 1
+
+
+def test_memory_is_watched_while_another_is_asked(talk: Callable[..., Conversation]) -> None:
+    fat = talk("import time\nx = b'x' * (150 << 20)\ntime.sleep(60)", megabytes=100)
+    other = talk("import time; time.sleep(60)")
+    assert other.receive(1).word is Word.LATE
+    assert fat.receive(ENOUGH).word is Word.MEMORY
+    assert fat.end(at_once=True).megabytes > 100
+
+
+def test_folder_and_environment(talk: Callable[..., Conversation], tmp_path: Path) -> None:
+    program = talk("import os; print(os.getcwd(), os.environ['ADDED'])", cwd=tmp_path)
+    assert program.receive(ENOUGH).line == f"{tmp_path} 2".encode()
+
+
+def test_a_program_that_cannot_be_started(hub: Hub) -> None:
+    with pytest.raises(NotStartedError, match="/no/such/program"):
+        Conversation(hub, ["/no/such/program"])
+    assert hub.watchers == []
+
+
+def test_processor_time_of_the_whole_tree(talk: Callable[..., Conversation]) -> None:
+    burn = "\nimport os, time\ndef burn(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
+    # 0.2 s itself, 0.2 s in a child that it waits for, 0.2 s in one that lives on.
+    code = (
+        burn
+        + "burn(0.2)\nif os.fork() == 0: burn(0.2); os._exit(0)\nos.wait()\nif os.fork() == 0: burn(0.2); print('done', flush=True); time.sleep(60)\ntime.sleep(60)"
+    )
+    program = talk(code)
+    assert program.receive(ENOUGH).line == b"done"
+    time.sleep(0.02)
+    assert 0.55 < program.cpu() < 1.5
+    assert program.end(at_once=True).seconds > 0.55
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there it is lost")
+def test_processor_time_of_dead_orphans_is_counted(talk: Callable[..., Conversation]) -> None:
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        end = time.process_time() + 0.3\n"
+        "        while time.process_time() < end: pass\n"
+        "    os._exit(0)\n"
+        "time.sleep(60)\n"
+    )
+    program = talk(code)
+    program.receive(1.5)
+    assert program.cpu() > 0.25
+
+
+def test_processor_time_ends_the_waiting(talk: Callable[..., Conversation]) -> None:
+    program = talk("while True: pass")
+    reply = program.receive(ENOUGH, cpu_until=0.3)
+    assert reply.word is Word.LATE
+    assert 0.3 < program.cpu() < 2
+
+
+def test_a_polite_end(talk: Callable[..., Conversation]) -> None:
+    program = talk("import sys\nfor line in sys.stdin:\n    if line == 'BYE\\n': sys.exit(5)")
+    program.dismiss("BYE")
+    farewell = program.end()
+    assert (farewell.exit, farewell.asked) == (5, False)
+    assert program.end() is farewell
+
+
+def test_an_end_that_is_interrupted_is_an_end(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(conversation: Conversation) -> None:
+        raise KeyboardInterrupt
+
+    program = talk("import time; time.sleep(60)")
+    monkeypatch.setattr(Conversation, "_let_end", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        program.end()
+    assert psutil.Process().children(recursive=True) == []
+    assert program.end(at_once=True).exit is not None
+
+
+def test_two_programs_that_do_not_end_are_waited_for_together(talk: Callable[..., Conversation]) -> None:
+    stubborn = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(flush=True)\ntime.sleep(60)"
+    programs = [talk(stubborn), talk(stubborn)]
+    for program in programs:
+        assert program.receive(ENOUGH).line == b""
+        program.dismiss("BYE")
+    started = time.perf_counter()
+    assert [program.end().exit for program in programs] == [None, None]
+    total = conversations.FINISH_SECONDS + 2 * conversations.TERMINATE_SECONDS
+    assert total - 0.1 < time.perf_counter() - started < total + 2
+
+
+def test_overload_without_the_kernels_accounts(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tree, "waited", lambda _: None)
+    program = talk("import time; time.sleep(60)")
+    monkeypatch.setattr(conversations, "_idle_seconds", lambda: 1.0)
+    program.begin_load()
+    assert "no processor was idle" in (program.overload(1.0) or "")
+    monkeypatch.setattr(conversations, "_idle_seconds", lambda: 2.0)
+    assert program.overload(1.0) is None
+
+
+# Whose processes are whose
+
+DAEMON = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    os._exit(0)\nos.wait()\n"
+
+
+def spawn(tree: Tree, code: str, *, bare: bool = False) -> psutil.Popen:
+    """Start a program in a tree; it is known to run when it has said so. Without its mark if `bare`."""
+    env = {} if bare else {**os.environ, **tree.environment}
+    command = [sys.executable, "-c", f"{code}\nprint(flush=True)\nimport time; time.sleep(60)"]
+    main = psutil.Popen(command, env=env, stdout=subprocess.PIPE, start_new_session=True)
+    tree.adopt(main)
+    main.stdout.readline()
+    main.stdout.close()
+    return main
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there orphans escape")
+@pytest.mark.parametrize("bare", [False, True])
+def test_orphans_belong_to_the_program_whose_mark_they_carry(bare: bool) -> None:
+    one, two = Tree(), Tree()
+    programs = spawn(one, DAEMON, bare=bare), spawn(two, DAEMON, bare=bare)
+    # Without a mark nobody can tell, and so they are ended with the last one.
+    assert [len(one.members()), len(two.members())] == ([1, 1] if bare else [2, 2])
+    assert one.kill(programs[0]) == (0 if bare else 1)
+    assert two.members() != []
+    assert two.kill(programs[1]) == (2 if bare else 1)
+    assert psutil.Process().children(recursive=True) == []
+
+
+def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None:
+    one, two = Tree(), Tree()
+    code = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], env={}, start_new_session=True)"
+    programs = spawn(one, code), spawn(two, "")
+    assert [len(one.members()), len(two.members())] == [2, 1]
+    assert [two.kill(programs[1]), one.kill(programs[0])] == [0, 1]
+
+
+def test_other_children_of_ours_are_left_alone_by_two_trees() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as earlier:
+        one, two = Tree(), Tree()
+        programs = spawn(one, ""), spawn(two, "")
+        assert [one.kill(programs[0]), two.kill(programs[1])] == [0, 0]
+        assert earlier.poll() is None
+        earlier.kill()
+
+
+# Lines
+
+
+def test_lines_of_pipes() -> None:
+    pipes = Pipes()
+    pipes.received += b"one\r\ntwo\n\nfour"
+    assert [pipes.line() for _ in range(4)] == [b"one", b"two", b"", None]
+    pipes.ended = True
+    assert [pipes.line(), pipes.line()] == [b"four", None]
+
+
+def test_remarks_come_by_the_line_and_cannot_disturb_a_reader() -> None:
+    remarks = Remarks()
+    remarks.feed(b"on")
+    remarks.ply = 3
+    remarks.feed(b"e\ntwo\x1b[2J\x85\xff\tx\r\n\nthree")
+    assert remarks.lines == [(3, "one"), (3, "two?[2J�� x"), (3, "")]
+    remarks.finish()
+    assert remarks.lines[-1] == (3, "three")
+    assert all(len(text.splitlines()) <= 1 for _, text in remarks.lines)

@@ -1,0 +1,325 @@
+"""The line judge: what every kind of misbehaviour costs, what is said and logged, what the clocks count. No process outlives a game."""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from core.messages import Abort, Debug, Finish, Ply
+from judge.lines import Contestant, Duel, LineResult, Terms
+from judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
+from judge.verdict import Termination
+from tests.fakegame import GAME, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLAYER = str(Path(__file__).parent / "programs_lines" / "play.py")
+READY, CLOCK = 20_000, 20_000
+"""Milliseconds in which anything succeeds on any machine."""
+SHORT = 700
+JUDGE_MEGABYTES = 200
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word for the programs' command lines; afterwards no process with it may be alive, and no child of ours be left."""
+    word = f"mark-{uuid.uuid4().hex}"
+    before = set(psutil.Process().children(recursive=True))
+    yield word
+    assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
+    assert set(psutil.Process().children(recursive=True)) - before == set()
+    assert psutil.Process().memory_info().rss < JUDGE_MEGABYTES << 20
+
+
+def little(number: int, *arguments: str) -> Contestant:
+    """A program that says this number and does what the arguments name."""
+    command = [sys.executable, PLAYER, str(number), *arguments]
+    return Contestant(" ".join(arguments) or "honest", command)
+
+
+def play(
+    first: Contestant,
+    second: Contestant,
+    *,
+    ready: int = READY,
+    clock: int = CLOCK,
+    megabytes: float | None = None,
+    cpu: bool = False,
+    plies: int = 6,
+    hub: Hub | None = None,
+) -> Duel:
+    """A finished game."""
+    with Duel(GAME, [first, second], Terms(ready, clock, megabytes, cpu), Position(plies), with_hub=hub) as duel:
+        list(duel.turns())
+    return duel
+
+
+def result(duel: Duel) -> LineResult:
+    assert duel.result is not None
+    return duel.result
+
+
+# Name, verdict, words of the sentence, what the log calls it, limits.
+HOSTILE = [
+    ("bad ready", Termination.RE, "was not ready: expected OK, got 'YES'", "NOT READY", {}),
+    ("late ready", Termination.TLE, "gave no answer before it was ready within 700 ms of wall clock", "TLE", {"ready": SHORT}),
+    ("dies at ready", Termination.RE, "ended before it was ready: exit status 3", "NOT READY", {}),
+    ("silent death", Termination.RE, "ended before it was ready: exit status 0", "NOT READY", {}),
+    ("flood", Termination.RE, "wrote a line without end before it was ready", "NOT READY", {}),
+    ("binary flood", Termination.RE, "wrote a line without end before it was ready", "NOT READY", {}),
+    ("hog", Termination.MEMORY, "MB before it was ready, more than 100", "MLE", {"megabytes": 100}),
+    ("deaf", Termination.TLE, "gave no answer at ply", "TLE", {"clock": SHORT}),
+    ("never reads", Termination.TLE, "gave no answer at ply", "TLE", {"clock": SHORT}),
+    ("format", Termination.RE, "expected SAY and a number, got '\\x1b[2J'", "PARSE", {}),
+    ("rubbish", Termination.RE, "gave a bad answer at ply", "PARSE", {}),
+    ("empty", Termination.RE, "gave a bad answer at ply", "PARSE", {}),
+    ("illegal", Termination.ILLEGAL, "made an illegal move at ply {ply}: 7 is not from 1 to 3", "RANGE", {}),
+    ("stall", Termination.TLE, "gave no answer at ply {ply} within 700 ms of wall clock", "TLE", {"clock": SHORT}),
+    ("ignores signals", Termination.TLE, "gave no answer at ply {ply}", "TLE", {"clock": SHORT}),
+    ("no newline", Termination.TLE, "gave no answer at ply {ply}", "TLE", {"clock": SHORT}),
+    ("raises", Termination.RE, "ended at ply {ply}: exit status 1: RuntimeError: no idea", "PARSE", {}),
+    ("segfault", Termination.RE, "ended at ply {ply}: killed by SIGSEGV", "PARSE", {}),
+    ("closes stdout", Termination.RE, "closed its output at ply {ply}", "PARSE", {}),
+    ("closes all", Termination.RE, "closed its output at ply {ply}", "PARSE", {}),
+    ("bomb", Termination.TLE, "gave no answer at ply {ply}", "TLE", {"clock": SHORT}),
+    ("orphan hog", Termination.MEMORY, "more than 100", "MLE", {"megabytes": 100}),
+]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("what", "termination", "words", "code", "limits"), HOSTILE, ids=[row[0] for row in HOSTILE])
+def test_a_foul_loses_the_game(
+    mark: str, seat: int, what: str, termination: Termination, words: str, code: str, limits: dict[str, int]
+) -> None:
+    amount = "150" if "hog" in what else "-"
+    hostile, honest = little(2, what, amount, mark), little(1, "", mark)
+    started = time.monotonic()
+    duel = play(*((hostile, honest) if seat == 0 else (honest, hostile)), **limits)  # type: ignore[arg-type]
+    outcome = result(duel)
+    assert (outcome.termination, outcome.offender, outcome.winner) == (termination, seat, 1 - seat)
+    assert outcome.sentence.startswith("FIRST " if seat == 0 else "SECOND ")
+    assert words.format(ply=seat) in outcome.sentence
+    assert outcome.code == code
+    assert outcome.shares[1 - seat] == 1
+    assert duel.entries[-1] == Abort(seat, code)
+    assert time.monotonic() - started < 20
+    farewell = outcome.farewells[1 - seat]
+    if farewell is not None:  # one that was never started leaves nothing
+        assert (farewell.exit, farewell.asked) == (0, False)
+
+
+HARMLESS = [
+    ("shouts", ()),
+    ("endless stderr", ("FIRST left 1 process running",)),
+    ("children", ("FIRST left 3 processes running",)),
+    ("daemons", ("FIRST left 3 processes running",) if sys.platform == "linux" else None),
+    ("early", ("FIRST says something before it is asked",)),
+    ("crlf", ()),
+    ("ignores finish", ("FIRST had to be asked to end after FINISH",)),
+    ("ignores finish and signals", ("FIRST had to be killed after FINISH",)),
+    ("fails in the end", ("FIRST ended with exit status 5 after FINISH",)),
+    ("talks on", ("FIRST had to be asked to end after FINISH",)),
+    ("leaves a child", ("FIRST left 1 process running",)),
+]
+
+
+@pytest.mark.parametrize(("what", "notes"), HARMLESS, ids=[row[0] for row in HARMLESS])
+def test_what_does_not_lose_the_game_is_noted(mark: str, what: str, notes: tuple[str, ...] | None) -> None:
+    outcome = result(play(little(2, what, mark), little(1, "", mark)))
+    assert (outcome.termination, outcome.winner, outcome.scores) == (Termination.SCORE, 0, (6, 3))
+    assert outcome.sentence == "FIRST wins, 6 to 3 points"
+    if notes is not None:
+        assert outcome.notes == notes
+
+
+def test_a_line_without_its_end_counts_when_it_is_the_last(mark: str) -> None:
+    outcome = result(play(little(2, "last line", mark), little(1, "", mark), plies=1))
+    assert (outcome.termination, outcome.scores) == (Termination.SCORE, (2, 0))
+
+
+@pytest.mark.parametrize("what", ["last line", "dies between turns"])
+def test_death_between_turns_is_found_out_at_the_next(mark: str, what: str) -> None:
+    outcome = result(play(little(2, what, mark), little(1, "", mark)))
+    assert (outcome.termination, outcome.plies, outcome.offender) == (Termination.RE, 2, 0)
+    assert f"ended at ply 2: exit status {0 if what == 'last line' else 4}" in outcome.sentence
+
+
+def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(mark: str) -> None:
+    outcome = result(play(little(2, "endless lines", mark), little(1, "", mark), plies=200))
+    assert (outcome.termination, outcome.scores) == (Termination.DRAW, (100, 100))
+    assert outcome.sentence == "a draw, 100 to 100 points"
+    assert outcome.shares == (0.5, 0.5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there it escapes")
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_process_that_hides_its_descent_is_ended_all_the_same(mark: str, seat: int) -> None:
+    naked, honest = little(2, "naked daemon", mark), little(1, "", mark)
+    assert result(play(*((naked, honest) if seat == 0 else (honest, naked)))).termination is Termination.SCORE
+
+
+def test_a_program_that_is_not_there() -> None:
+    outcome = result(play(Contestant("x", ["/no/such/program"]), little(1)))
+    assert (outcome.termination, outcome.offender, outcome.code) == (Termination.RE, 0, "NOT READY")
+    assert outcome.sentence == "FIRST cannot be started: No such file or directory: /no/such/program"
+    outcome = result(play(little(1), Contestant("x", "/no/such/program 2>&1 >&-")))
+    assert (outcome.termination, outcome.offender) == (Termination.RE, 1)
+
+
+def test_an_error_of_the_judge_is_nobodys_loss(mark: str) -> None:
+    duel = play(little(2, "breaks the referee", mark), little(1, "", mark))
+    outcome = result(duel)
+    assert (outcome.termination, outcome.winner, outcome.offender, outcome.shares) == (Termination.JUDGE, None, None, (0, 0))
+    assert outcome.sentence == "the judge failed: ZeroDivisionError: the referee is broken"
+    assert not any(isinstance(entry, Abort | Finish) for entry in duel.entries)
+
+
+def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:
+    with Duel(GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()) as duel:
+        for turn in duel.turns():
+            if turn.ply == 2:
+                break
+    assert duel.result is None
+    assert duel.log().count("\n") == 2 + 1 + 3, "header, INIT and three plies"
+
+
+def test_two_games_at_a_time_do_not_touch_each_other(mark: str) -> None:
+    programs = [little(2, "daemons", mark), little(1, "children", mark)]
+    with Duel(GAME, programs, Terms(READY, CLOCK), Position()) as one, Duel(GAME, programs, Terms(READY, CLOCK), Position()) as two:
+        turns = zip(one.turns(), two.turns(), strict=True)
+        assert len(list(turns)) == 6
+    for duel in (one, two):
+        outcome = result(duel)
+        assert outcome.termination is Termination.SCORE
+        assert [farewell and farewell.left_behind for farewell in outcome.farewells] == [3, 3] or sys.platform != "linux"
+
+
+@pytest.mark.parametrize("kind", [PollHub, ThreadHub])
+@pytest.mark.parametrize("what", ["", "shouts", "endless stderr", "flood", "closes stdout", "stall", "raises"])
+def test_both_hubs_do_the_same(mark: str, kind: type[Hub], what: str) -> None:
+    outcome = result(play(little(2, what, mark), little(1, "", mark), hub=kind(), clock=CLOCK if what != "stall" else SHORT))
+    expected = {"flood": Termination.RE, "closes stdout": Termination.RE, "raises": Termination.RE, "stall": Termination.TLE}
+    assert outcome.termination is expected.get(what, Termination.SCORE)
+
+
+# What is said, and logged
+
+
+def test_the_log_is_the_judges(mark: str) -> None:
+    duel = play(little(2, "explains"), little(3))
+    plies = [entry for entry in duel.entries if isinstance(entry, Ply)]
+    assert [(ply.seat, ply.move, ply.drawn) for ply in plies] == [(i % 2, (3 if i % 2 else 2,), i + 1) for i in range(6)]
+    assert all(ply.ms >= 1 for ply in plies)
+    lines = duel.log().splitlines()
+    assert lines[:5] == ['[FIRST "COMMAND: explains"]', '[SECOND "COMMAND: honest"]', '[RESULT "0-1"]', "INIT 6", "# Debug FIRST: turn 0"]
+    assert lines[5].startswith("FIRST 2 1 ")
+    assert lines[-3:] == ["FINISH", "SCOREFIRST 6", "SCORESECOND 9"]
+
+
+def test_standard_error_is_kept_by_the_line_up_to_a_bound() -> None:
+    duel = play(little(2, "shouts"), little(1))
+    said = [entry.text for entry in duel.entries if isinstance(entry, Debug)]
+    assert said[0] == "y" * 99
+    assert said[-1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
+    assert len(said) == STDERR_LIMIT // 100 + 2
+
+
+def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
+    script = tmp_path / "listens.py"
+    script.write_text(
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    print(line.strip(), file=sys.stderr)\n"
+        "    print({'R': 'OK', 'T': 'SAY 2'}.get(line[0], ''), end='\\n' if line[0] in 'RT' else '', flush=True)\n"
+        "    if line == 'FINISH\\n': break\n"
+    )
+    duel = play(Contestant("ears", [sys.executable, str(script)]), little(3, "sleeps", "0.05"), clock=5000, plies=3)
+    heard = [entry.text for entry in duel.entries if isinstance(entry, Debug)]
+    ms = [entry.ms for entry in duel.entries if isinstance(entry, Ply)]
+    assert heard == [
+        "READY FIRST",
+        "INIT 3",
+        "TIME 5000 5000",
+        "GET 1",
+        f"OPP 3 2 {ms[1]}",
+        f"TIME {5000 - ms[0]} {5000 - ms[1]}",
+        "GET 3",
+        "FINISH",
+    ]
+    assert ms[1] >= 50
+
+
+# Clocks
+
+
+def test_the_clock_is_for_the_whole_game(mark: str) -> None:
+    duel = play(little(2, "sleeps", "0.2", mark), little(1, "", mark), clock=500)
+    outcome = result(duel)
+    assert (outcome.termination, outcome.offender, outcome.overloaded) == (Termination.TLE, 0, False)
+    assert outcome.plies in {2, 4}
+    assert duel.clocks[0] < 320
+
+
+def test_wall_clock_counts_sleep_and_processor_time_does_not(mark: str) -> None:
+    sleeper = little(2, "sleeps", "0.4", mark)
+    assert result(play(sleeper, little(1), clock=500)).termination is Termination.TLE
+    assert result(play(sleeper, little(1), clock=500, cpu=True)).termination is Termination.SCORE
+
+
+def test_processor_time_counts_thinking_on_the_opponents_time(mark: str) -> None:
+    ponderer, slow = little(2, "ponders", "0.3", mark), little(1, "sleeps", "0.5", mark)
+    assert result(play(ponderer, slow, clock=2500)).termination is Termination.SCORE
+    outcome = result(play(ponderer, slow, clock=500, cpu=True))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert "ms of processor time" in outcome.sentence
+
+
+def test_processor_time_of_children_counts(tmp_path: Path, mark: str) -> None:
+    script = tmp_path / "delegates.py"
+    burner = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
+    script.write_text(
+        "import subprocess, sys\n"
+        "for line in sys.stdin:\n"
+        "    if line[0] == 'R': print('OK', flush=True)\n"
+        f"    if line[0] == 'T': subprocess.run([sys.executable, '-c', {burner!r}]); print('SAY 2', flush=True)\n"
+        "    if line[0] == 'F': break\n"
+    )
+    delegator = Contestant("boss", [sys.executable, str(script), mark])
+    outcome = result(play(delegator, little(1), clock=600, cpu=True))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert outcome.farewells[0] is not None
+    assert outcome.farewells[0].seconds > 0.4
+
+
+def test_who_does_nothing_does_not_hang_a_clock_of_processor_time(mark: str) -> None:
+    started = time.monotonic()
+    outcome = result(play(little(2, "stall", mark), little(1), clock=300, cpu=True))
+    assert outcome.termination is Termination.TLE
+    assert time.monotonic() - started < 10
+    assert not outcome.overloaded
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's accounts")
+def test_a_time_out_on_an_overloaded_machine_is_marked(mark: str) -> None:
+    cores = len(psutil.Process().cpu_affinity() or [0])
+    code = f"import time\nend = time.monotonic() + 20\n'{mark}'\nwhile time.monotonic() < end: pass"
+    spinners = [psutil.Popen([sys.executable, "-c", code]) for _ in range(2 * cores)]
+    try:
+        outcome = result(play(little(2, "burns", "5", mark), little(1, "", mark), clock=1500))
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+    assert (outcome.termination, outcome.offender, outcome.overloaded) == (Termination.TLE, 0, True)
+    assert "the machine was overloaded" in outcome.sentence
+    sleeper = result(play(little(2, "stall", mark), little(1), clock=SHORT))
+    assert (sleeper.termination, sleeper.overloaded) == (Termination.TLE, False)
