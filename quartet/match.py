@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-import registry
 from core.errors import QuartetError
 from judge import game as games
 from judge import referee
+from judge.launch import launch
 from judge.program import Program, exchange_of
 from judge.record import LogWriter, Turn
 from judge.table import Table
@@ -125,14 +124,7 @@ def _player(game: str, program: str, console: Console) -> Player | None:
         return None
     if program == PERSON:
         return Human(console)
-    if registry.is_player(game, program):
-        # The program runs in another folder and must find our packages all the same.
-        home = str(Path(registry.__file__).resolve().parent)
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-        return Program([sys.executable, "-m", registry.GAMES[game], "--player", program], {"PYTHONPATH": path})
-    # The program runs in another folder, where a relative path would lead nowhere.
-    file = Path(program)
-    return Program([str(file.resolve())] if file.is_file() else program)
+    return Program(*launch(game, program))
 
 
 def _play(table: Table, players: Sequence[Player | None], screen: Screen | None, log: LogWriter | None) -> list[Turn]:
