@@ -7,14 +7,15 @@
     lock            held by the process that plays
 
 A game is finished when its line, newline included, is in games.jsonl; its log is whole by then. Half a line at the end is the game that
-was being written when the machine or the process died: it is cut off, and the game played again.
+was being written when the process died: it is cut off, and the game played again. Nothing is forced onto the disk: a killed process loses
+nothing by that, a machine without power the last few games.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -38,6 +39,7 @@ class Records:
 
     Attributes:
         folder: where; done: every finished game, by its number.
+        close: let others have the folder.
     """
 
     def __init__(self, folder: Path, plan: dict[str, object], names: list[str]) -> None:
@@ -48,14 +50,18 @@ class Records:
         self.folder = folder
         self.done: dict[int, GameResult] = {}
         self._names = names
-        try:
-            (folder / "games").mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(folder / "lock")
-            self._check(plan)
-            self._games = self._read(folder / "games.jsonl")
-        except OSError as error:
-            raise QuartetError(f"cannot keep records in {folder}: {error.strerror or error}") from error
-        self._index = self._open_index()
+        with ExitStack() as opened:
+            try:
+                (folder / "games").mkdir(parents=True, exist_ok=True)
+                opened.callback(_lock(folder / "lock").close)
+                self._check(plan)
+                self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
+                self._read()
+            except OSError as error:
+                raise QuartetError(f"cannot keep records in {folder}: {error.strerror or error}") from error
+            self._index = self._open_index()
+            opened.callback(self._index.close)
+            self.close = opened.pop_all().close
 
     def add(self, played: Played) -> None:
         """Record a game; when this returns, it is there whatever happens. A game that is there already is left as it is."""
@@ -66,18 +72,11 @@ class Records:
             write_whole(self.folder / log_name(result.number), played.log)
             self._games.write(msgspec.json.encode(result) + b"\n")
             self._games.flush()
-            os.fsync(self._games.fileno())
-        except OSError as error:
-            raise QuartetError(f"cannot keep records in {self.folder}: {error.strerror or error}") from error
-        self.done[result.number] = result
-        with self._index:
-            self._insert(result)
-
-    def close(self) -> None:
-        """Let others have the folder."""
-        self._index.close()
-        self._games.close()
-        self._lock.close()
+            self.done[result.number] = result
+            with self._index:
+                self._insert(self._index, result)
+        except (OSError, sqlite3.Error) as error:
+            raise QuartetError(f"cannot keep records in {self.folder}: {getattr(error, 'strerror', None) or error}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -100,54 +99,55 @@ class Records:
                 f"{self.folder} holds another run (not the same: {', '.join(differences)}); choose another folder with --out"
             )
 
-    def _read(self, path: Path) -> BinaryIO:
-        """Read the finished games, and open the file to append more."""
-        file = path.open("a+b")
-        file.seek(0)
-        data = file.read()
+    def _read(self) -> None:
+        """Read the finished games; what is added goes behind them."""
+        self._games.seek(0)
+        data = self._games.read()
         whole = data.rfind(b"\n") + 1
-        try:
-            for number, line in enumerate(data[:whole].splitlines(), start=1):
+        for number, line in enumerate(data[:whole].splitlines(), start=1):
+            try:
                 result = msgspec.json.decode(line, type=GameResult)
-                if result.number in self.done:
-                    raise TextError(f"{path}, line {number}: game {result.number} is there twice")
-                self.done[result.number] = result
-        except msgspec.DecodeError as error:
-            file.close()
-            raise TextError(f"{path}, line {number}: {error}") from error
-        file.truncate(whole)
-        return file
+            except msgspec.DecodeError as error:
+                raise TextError(f"{self.folder / 'games.jsonl'}, line {number}: {error}") from error
+            if result.number in self.done:
+                raise TextError(f"{self.folder / 'games.jsonl'}, line {number}: game {result.number} is there twice")
+            self.done[result.number] = result
+        self._games.truncate(whole)
 
     def _open_index(self) -> sqlite3.Connection:
         path = self.folder / "index.sqlite"
         try:
-            index = self._filled(path)
-        except sqlite3.DatabaseError:
+            return self._filled(path)
+        except sqlite3.DatabaseError:  # it is no database, or of another shape
             for name in (path, path.with_name(path.name + "-journal")):
                 name.unlink(missing_ok=True)
-            index = self._filled(path)
-        return index
+            return self._filled(path)
 
     def _filled(self, path: Path) -> sqlite3.Connection:
         """The index, with all games that are finished and no others."""
-        self._index = sqlite3.connect(path)
-        self._index.executescript(SCHEMA)
-        there = {number for (number,) in self._index.execute("SELECT number FROM games")}
-        with self._index:
-            if not there <= self.done.keys():
-                self._index.execute("DELETE FROM games")
-                self._index.execute("DELETE FROM seats")
-                there = set()
-            for number in self.done.keys() - there:
-                self._insert(self.done[number])
-        return self._index
+        index = sqlite3.connect(path, timeout=60)
+        try:
+            index.execute("PRAGMA synchronous = OFF")  # it can be made anew
+            index.executescript(SCHEMA)
+            there = {number for (number,) in index.execute("SELECT number FROM games")}
+            with index:
+                if not there <= self.done.keys():
+                    index.execute("DELETE FROM games")
+                    index.execute("DELETE FROM seats")
+                    there = set()
+                for number in self.done.keys() - there:
+                    self._insert(index, self.done[number])
+        except BaseException:
+            index.close()
+            raise
+        return index
 
-    def _insert(self, result: GameResult) -> None:
-        self._index.execute(
+    def _insert(self, index: sqlite3.Connection, result: GameResult) -> None:
+        index.execute(
             "INSERT INTO games VALUES (?, ?, ?, ?, ?, ?)",
             (result.number, result.block, result.seed, result.plies, result.seconds, log_name(result.number)),
         )
-        self._index.executemany(
+        index.executemany(
             "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
@@ -167,10 +167,7 @@ def log_name(number: int) -> str:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is never there in part. Raises OSError."""
     draft = path.with_name(path.name + ".new")  # one name for all attempts: a killed one leaves nothing that piles up
-    with draft.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    draft.write_bytes(data)
     draft.replace(path)
 
 

@@ -155,14 +155,21 @@ def sprt(casting: Casting, results: Results, decided: Callable[[Sequence[Sequenc
     tables = [(0, 1)] if casting.seats == 2 else [(0, *[1] * (casting.seats - 1)), (1, *[0] * (casting.seats - 1))]
     size = casting.seats * len(tables)
     complete: list[list[GameResult]] = []
-    for block in count():
-        if most_games is not None and (block + 1) * size > most_games:
-            return
-        units = [unit for i, table in enumerate(tables) for unit in casting.block(block * size + i * casting.seats, block, table, block)]
-        for unit in units:
-            while all(len(complete) * size + i in results for i in range(size)):
-                start = len(complete) * size
-                complete.append([results[start + i] for i in range(size)])
-                if decided(complete):
+
+    def ended() -> bool:
+        """Count the blocks that have become complete; whether that decides it."""
+        while all(len(complete) * size + i in results for i in range(size)):
+            complete.append([results[len(complete) * size + i] for i in range(size)])
+            if decided(complete):
+                return True
+        return False
+
+    most = None if most_games is None else most_games // size
+    for block in count() if most is None else range(most):
+        for i, table in enumerate(tables):
+            for unit in casting.block(block * size + i * casting.seats, block, table, block):
+                if ended():
                     return
-            yield unit
+                yield unit
+    while not ended() and len(complete) < (most or 0):
+        yield WAIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import combinations
+from itertools import combinations, islice
 from random import Random
 
 import pytest
@@ -180,8 +180,20 @@ def test_a_sequential_test_depends_on_nothing_but_the_games(seats: int) -> None:
     assert sizes[0] == sizes[1] == sizes[2]
 
 
+@pytest.mark.parametrize("width", [1, 3, 40])
+def test_a_sequential_test_counts_its_last_block(width: int) -> None:
+    seen: list[int] = []
+
+    def decided(blocks: Sequence[Sequence[GameResult]]) -> bool:
+        seen.append(len(blocks))
+        return False
+
+    assert len(play(lambda done: schedule.sprt(casting(2, 2), done, decided, 11), Fake(width=width))) == 10
+    assert seen == [1, 2, 3, 4, 5]
+
+
 def test_a_block_of_four_seats_has_both_halves() -> None:
-    units = [unit for unit in schedule.sprt(casting(4, 2), {}, lambda _: False, 16) if unit is not None]
+    units = [unit for unit in islice(schedule.sprt(casting(4, 2), {}, lambda _: False, None), 16) if unit is not None]
     assert len(units) == 16
     for block in (units[:8], units[8:]):
         assert [unit.seats.count(0) for unit in block] == [1] * 4 + [3] * 4
