@@ -22,11 +22,11 @@ def copy(target: Path) -> Path:
     return target
 
 
-def python(checkout: Path, *arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python on a copy; what is installed of the project elsewhere is not seen."""
     return subprocess.run(
         [sys.executable, *arguments],
-        cwd=cwd or checkout,
+        cwd=checkout,
         env={**os.environ, "PYTHONPATH": str(checkout), "NO_COLOR": "1", **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,

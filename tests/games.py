@@ -47,8 +47,8 @@ class Game:
     fast: type[FastPosition]
     pass_move: Move
     player_names: Sequence[str]
-    player: Callable[[str, int | None], Searcher]
-    engine: Callable[[], Searcher]
+    player: Callable[[str, int | None], Searcher[FastPosition]]
+    engine: Callable[[], Searcher[FastPosition]]
     bench_limits: Limits
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.rules import Searcher
 
 
-def searcher(arguments: list[str]) -> Searcher:
+def searcher(arguments: list[str]) -> Searcher[Position]:
     if arguments[:1] == ["--player"]:
         from noughts.players import player  # noqa: PLC0415  (it costs start-up time)
 

@@ -1,7 +1,7 @@
 """The engine of noughts and crosses: it looks at everything."""
 
 from core.limits import Limits, SearchInfo
-from core.rules import Position
+from noughts.rules import Position
 
 BENCH_LIMITS: Limits
 

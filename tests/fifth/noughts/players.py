@@ -10,12 +10,13 @@ from core.limits import Limits, SearchInfo
 from noughts.engine import Engine
 
 if TYPE_CHECKING:
-    from core.rules import Position, Searcher
+    from core.rules import Searcher
+    from noughts.rules import Position
 
 NAMES = ("bot", "random")
 
 
-def player(name: str, seed: int | None = None) -> Searcher:
+def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name. Raises UnknownNameError."""
     if name not in NAMES:
         raise UnknownNameError(f"noughts and crosses has no built-in player {name!r}; there are: {', '.join(NAMES)}")

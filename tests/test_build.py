@@ -1,0 +1,133 @@
+"""Compilers and their flags, and what is said where one is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from typing import TYPE_CHECKING
+
+import pytest
+
+import registry
+import setup
+from tests import checkout
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as a fresh clone has it; tests leave it so, but for compiled files."""
+    return checkout.copy(tmp_path_factory.mktemp("unbuilt") / "checkout")
+
+
+# Flags
+
+
+@pytest.mark.parametrize("compiler", ["unix", "mingw32"])
+@pytest.mark.parametrize("machine", ["x86_64", "AMD64"])
+def test_gcc_and_clang_on_a_pc(compiler: str, machine: str) -> None:
+    assert setup.compile_flags(compiler, machine, "release", "x86-64-v2") == ["-O3", "-g0", "-ffp-contract=off", "-march=x86-64-v2"]
+    assert "-march=native" in setup.compile_flags(compiler, machine, "release", "native")
+    debug = setup.compile_flags(compiler, machine, "debug", "x86-64-v2")
+    assert {"-UNDEBUG", "-march=x86-64-v2"} <= set(debug)
+    assert "-O3" not in debug
+
+
+@pytest.mark.parametrize("machine", ["arm64", "aarch64"])
+def test_gcc_and_clang_elsewhere(machine: str) -> None:
+    """CPU levels of the PC mean nothing there; `native` does."""
+    assert setup.compile_flags("unix", machine, "release", "x86-64-v2") == ["-O3", "-g0", "-ffp-contract=off"]
+    assert "-march=native" in setup.compile_flags("unix", machine, "release", "native")
+
+
+def test_cl_gets_no_flag_of_gcc() -> None:
+    assert setup.compile_flags("msvc", "AMD64", "release", "x86-64-v2") == ["/utf-8", "/O2"]
+    assert setup.compile_flags("msvc", "AMD64", "release", "x86-64-v3") == ["/utf-8", "/O2", "/arch:AVX2"]
+    assert setup.compile_flags("msvc", "ARM64", "release", "x86-64-v3") == ["/utf-8", "/O2"]
+    assert setup.compile_flags("msvc", "AMD64", "debug", "native") == ["/utf-8", "/Od"]
+
+
+# Other compilers, as far as this machine has them
+
+
+def test_clang_compiles_everything(tmp_path: Path) -> None:
+    if shutil.which("clang") is None:
+        return  # its flags are gcc's, see above
+    home = checkout.copy(tmp_path / "checkout")
+    done = checkout.build(home, CC="clang")
+    assert (done.returncode, done.stderr) == (0, "")
+    for game in registry.GAMES:
+        assert checkout.python(home, "-m", "quartet", "perft", game, "2").returncode == 0
+
+
+def test_mingw_compiles_everything(tmp_path: Path) -> None:
+    """To object files: linking takes a Python for Windows."""
+    if shutil.which("x86_64-w64-mingw32-gcc") is None:
+        return  # its flags are gcc's, see above
+    headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
+    shutil.copy(ROOT / "tests" / "windows" / "pyconfig.h", headers)
+    home = checkout.copy(tmp_path / "checkout")
+    cython = checkout.python(home, "-c", "import setup; setup.extensions()")
+    assert cython.returncode == 0, cython.stderr
+    sources = sorted((home / ".build").rglob("*.c"))
+    assert len(sources) == len([path for path in home.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}])
+    flags = setup.compile_flags("mingw32", "AMD64")
+    for source in sources:
+        command = ["x86_64-w64-mingw32-gcc", *flags, "-Wall", "-DMS_WIN64", f"-I{headers}", "-I."]
+        command += ["-c", str(source), "-o", str(tmp_path / "object.o")]
+        done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+# What is missing
+
+
+def one_line(text: str) -> str:
+    assert len(text.splitlines()) == 1, text
+    return text
+
+
+def test_no_compiler(unbuilt: Path) -> None:
+    done = checkout.build(unbuilt, CC="/nonexistent/cc")
+    assert done.returncode == 1
+    assert one_line(done.stderr).startswith("quartet: no C compiler was found; install one (")
+    assert "'/nonexistent/cc'" in done.stderr
+
+
+def test_no_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CPATH", raising=False)
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    assert "python3-dev" in str(setup.missing_tool("unix", ["python3"]))
+    (tmp_path / "Python.h").touch()
+    assert setup.missing_tool("unix", ["python3"]) is None
+    assert setup.missing_tool("msvc", []) is None
+
+
+def test_no_such_build(unbuilt: Path) -> None:
+    done = checkout.build(unbuilt, QUARTET_BUILD="fast")
+    assert done.returncode == 1
+    assert one_line(done.stderr).strip() == "quartet: QUARTET_BUILD is 'fast', not one of release, debug, trace"
+
+
+@pytest.mark.parametrize("package", registry.GAMES.values())
+def test_an_agent_that_is_not_built(unbuilt: Path, tmp_path: Path, package: str) -> None:
+    done = checkout.python(unbuilt, "-m", package, str(tmp_path))
+    assert done.returncode != 0
+    assert "build" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize("command", [["perft", next(iter(registry.GAMES)), "1"], ["bench"]])
+def test_commands_that_are_not_built(unbuilt: Path, command: list[str]) -> None:
+    done = checkout.python(unbuilt, "-m", "quartet", *command)
+    assert done.returncode != 0
+    assert "build" in one_line(done.stderr)
+
+
+def test_every_extension_has_a_stub() -> None:
+    sources = [path for path in ROOT.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}]
+    assert sources
+    assert [str(path) for path in sources if not path.with_suffix(".pyi").exists()] == []

@@ -1,0 +1,180 @@
+"""build/run.py, which makes the environment; without a network, so without pip."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.games import ROOT
+
+SCRIPT = ROOT / "build" / "run.py"
+
+
+class Home:
+    """A checkout with next to nothing in it, and the script as a module, whose pip and venv are played by `outcomes`.
+
+    Attributes:
+        script: the module; path: the checkout; calls: what it ran, "venv" or pip's arguments.
+        outcomes: for the next runs: None success, a text the log of a failure, an exception what happens.
+    """
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        spec = importlib.util.spec_from_file_location("quartet_run", SCRIPT)
+        assert spec is not None
+        assert spec.loader is not None
+        self.script: Any = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.script)
+        self.path = path
+        venv = path / ".venv"
+        for name, value in {
+            "ROOT": path, "VENV": venv, "BIN": venv / "bin", "STATE": venv / "state.json", "LOG": venv / "log", "logged": self._logged
+        }.items():  # fmt: skip
+            monkeypatch.setattr(self.script, name, value)
+        monkeypatch.delenv("QUARTET_BUILD", raising=False)
+        self.source = path / "core" / "clock.pyx"
+        self.module = self.source.with_suffix(importlib.machinery.EXTENSION_SUFFIXES[0])
+        self.source.parent.mkdir()
+        self.source.touch()
+        self.calls: list[str] = []
+        self.outcomes: list[str | BaseException | None] = []
+
+    def _logged(self, command: list[str]) -> str | None:
+        self.calls.append("venv" if "venv" in command else " ".join(command[command.index("install") + 1 :]))
+        outcome = self.outcomes.pop(0) if self.outcomes else None
+        if isinstance(outcome, BaseException):
+            raise outcome
+        if self.calls[-1] != "venv" and outcome is None:
+            self.module.touch()
+        return outcome
+
+    def prepare(self, *, tools: bool = False) -> list[str]:
+        """What a run had to do before its command."""
+        self.calls.clear()
+        self.script.prepare(tools=tools)
+        return self.calls
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def test_it_makes_the_environment_once(home: Home) -> None:
+    assert home.prepare() == ["venv", "-e ."]
+    assert home.prepare() == []
+
+
+def test_tools_come_when_they_are_needed_and_stay(home: Home) -> None:
+    home.prepare()
+    assert home.prepare(tools=True) == ["-e .[dev]"]
+    assert home.prepare() == home.prepare(tools=True) == []
+    home.source.write_text("changed")
+    assert home.prepare() == ["--no-build-isolation -e .[dev]"]
+
+
+def test_changed_sources_are_compiled(home: Home) -> None:
+    home.prepare()
+    for name in ("setup.py", "pyproject.toml", "core/x.pxd", "core/x.h", "core/search/x.pxi"):
+        (home.path / name).parent.mkdir(exist_ok=True)
+        (home.path / name).write_text("changed")
+        assert home.prepare() == ["-e ."], name
+    (home.path / "core" / "x.py").write_text("changed")
+    assert home.prepare() == []
+
+
+def test_other_ways_to_build_are_built(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.prepare()
+    monkeypatch.setenv("QUARTET_BUILD", "debug")
+    assert home.prepare() == ["-e ."]
+    home.module.unlink()
+    assert home.prepare() == ["-e ."]
+
+
+def test_another_python_or_place_takes_another_environment(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.prepare()
+    monkeypatch.setattr(home.script, "maker", lambda: "somebody else")
+    assert home.prepare() == ["venv", "-e ."]
+
+
+@pytest.mark.parametrize("killed_in", [0, 1])
+def test_a_half_made_environment_is_made_anew(home: Home, killed_in: int) -> None:
+    home.outcomes = [*[None] * killed_in, KeyboardInterrupt()]
+    with pytest.raises(KeyboardInterrupt):
+        home.prepare()
+    (home.path / ".venv" / "rubbish").touch()
+    assert home.prepare() == ["venv", "-e ."]
+    assert not (home.path / ".venv" / "rubbish").exists()
+
+
+def test_after_a_failure_only_the_install_is_tried_again(home: Home) -> None:
+    home.outcomes = [None, "error: out of luck"]
+    with pytest.raises(home.script.EnvironmentFailure, match="out of luck"):
+        home.prepare()
+    assert home.prepare() == ["-e ."]
+
+
+def test_it_removes_no_environment_that_it_did_not_make(home: Home) -> None:
+    precious = home.path / ".venv" / "precious"
+    precious.parent.mkdir()
+    precious.touch()
+    with pytest.raises(home.script.EnvironmentFailure, match="move it out of the way"):
+        home.prepare()
+    assert precious.exists()
+
+
+def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(home.script.EnvironmentFailure, match="python3-venv"):
+        home.prepare()
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence"),
+    [
+        ("  x\n      quartet: no C compiler was found; install one\n      [end]\nERROR: Failed building editable", "no C compiler was found"),
+        ("  \u2502 quartet: Python's C headers are missing\nerror: subprocess-exited-with-error", "Python's C headers are missing"),
+        ("      core/clock.pyx:3:1: Expected an identifier\n   Cython.Compiler.Errors.CompileError", "core/clock.pyx:3:1: Expected"),
+        ("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\nERROR: No matching distribution", "cannot reach its package index"),
+        ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)", "cannot reach its package index"),
+        ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
+        ("", "pip failed"),
+    ],
+)  # fmt: skip
+def test_a_wall_of_text_becomes_a_sentence(home: Home, log: str, sentence: str) -> None:
+    reason = home.script.reason(log)
+    assert sentence in reason
+    assert len(reason.splitlines()) == 1
+
+
+def test_commands_run_in_the_environment(home: Home) -> None:
+    """Their arguments, output and exit status are untouched, and their own children find the environment too."""
+    home.prepare()
+    tool = home.path / ".venv" / "bin" / "tool"
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\necho "$VIRTUAL_ENV $1"\nexit 7\n')
+    tool.chmod(0o755)
+    code = f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import run; from pathlib import Path\n"
+    code += f"run.VENV = Path({str(home.path / '.venv')!r}); run.BIN = run.VENV / 'bin'; run.run(['tool', 'a  b'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHOME": ""})
+    assert (done.returncode, done.stdout) == (7, f"{home.path / '.venv'} a  b\n")
+    with pytest.raises(home.script.EnvironmentFailure, match="no command 'nonsense'"):
+        home.script.run(["nonsense"])
+
+
+def test_without_a_command_it_says_how() -> None:
+    done = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("usage: ")
+
+
+def test_an_old_python_is_told_so(home: Home) -> None:
+    code = f"import sys; sys.version_info = (3, 8, 1); exec(open({str(SCRIPT)!r}).read())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home.path)
+    assert (done.returncode, done.stderr) == (1, "quartet: Python 3.11 or newer is needed, this is 3.8\n")
