@@ -1,6 +1,6 @@
 """A tournament on a Dask scheduler with two workers, one of which is killed by SIGKILL half way: all games must be there once.
 
-`python -m bench.cluster --games 80` is the shape of it.
+`python -m bench.cluster GAME --games 80` is the shape of it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from core.errors import QuartetError
 START_SECONDS = 60.0
 
 
-def survive(folder: Path, games: int) -> dict[str, Any]:
+def survive(game: str, folder: Path, games: int) -> dict[str, Any]:
     """Play on two workers, kill one when half of the games are done, and compare with a run on this machine alone."""
-    subprocess.run(command(games, folder / "whole"), env=environment(), capture_output=True, check=True)
+    subprocess.run(command(game, games, folder / "whole"), env=environment(), capture_output=True, check=True)
     with ExitStack() as cleanup:
         address = f"tcp://127.0.0.1:{free_port()}"
         _start(cleanup, folder, "distributed.cli.dask_scheduler", "--port", address.rpartition(":")[2], "--no-dashboard", "--no-show")
@@ -35,7 +35,10 @@ def survive(folder: Path, games: int) -> dict[str, Any]:
         ]
         _wait_for_workers(address, len(workers))
         run = subprocess.Popen(
-            command(games, folder / "cluster", "--cluster", address), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command(game, games, folder / "cluster", "--cluster", address),
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         cleanup.callback(run.kill)
         while len(results(folder / "cluster")) < games // 2:
@@ -73,11 +76,12 @@ def _wait_for_workers(address: str, count: int) -> None:
 
 
 @click.command()
+@click.argument("game")
 @click.option("--games", default=80, show_default=True)
-def main(games: int) -> None:
-    """Show that a tournament on a cluster survives the loss of a worker."""
+def main(game: str, games: int) -> None:
+    """Show that a tournament of GAME on a cluster survives the loss of a worker; GAMES must be whole blocks."""
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(survive(Path(folder), games), indent=2))
+        print(json.dumps(survive(game, Path(folder), games), indent=2))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A tournament killed by SIGKILL again and again, and started again with the same command: no game may be lost or counted twice.
 
-`python -m bench.kill --kills 20 --games 200` is the shape of it; the players are deterministic, so the ratings must be those of a run
+`python -m bench.kill GAME --kills 20 --games 200` is the shape of it; the players are deterministic, so the ratings must be those of a run
 that nobody disturbed.
 """
 
@@ -25,12 +25,14 @@ import registry
 from arena.unit import GameResult
 from core.errors import QuartetError
 
-PLAYERS = ("--player", "strong=bot", "--player", "weak=greedy", "--in-process", "--nodes", "1000", "--pairing", "gauntlet", "--json")
+OPTIONS = ("--in-process", "--nodes", "1000", "--pairing", "gauntlet", "--json")
 
 
-def command(games: int, folder: Path, *more: str) -> list[str]:
-    """The tournament: so many games between deterministic players."""
-    return [sys.executable, "-m", "quartet", "tournament", "ugolki", *PLAYERS, "--games", str(games), "--out", str(folder), *more]
+def command(game: str, games: int, folder: Path, *more: str) -> list[str]:
+    """The tournament: at least so many games between the first two built-in players, whom nodes and seeds make deterministic."""
+    names = registry.load(game, "players").NAMES[:2]
+    players = [word for name in names for word in ("--player", f"{name}={name}")]
+    return [sys.executable, "-m", "quartet", "tournament", game, *players, *OPTIONS, "--games", str(games), "--out", str(folder), *more]
 
 
 def environment() -> dict[str, str]:
@@ -66,19 +68,23 @@ def check(folder: Path, undisturbed: Path, games: int) -> dict[str, Any]:
         "logs": len(logs),
         "results equal to the undisturbed run's": [essence(r) for r in here] == [essence(r) for r in there],
     }
-    if figures != {**dict.fromkeys(list(figures)[:4], games), "results equal to the undisturbed run's": True} or seats != 4 * games:
+    if figures != {**dict.fromkeys(list(figures)[:4], games), "results equal to the undisturbed run's": True} or seats != sum(
+        len(result.seats) for result in here
+    ):
         raise QuartetError(f"the records are wrong: {figures}")
     return figures
 
 
-def survive(folder: Path, games: int, kills: int, seed: int, most_seconds: float) -> dict[str, Any]:
+def survive(game: str, folder: Path, games: int, kills: int, seed: int, most_seconds: float) -> dict[str, Any]:
     """Kill the tournament so many times, up to `most_seconds` after each start, let it end, and compare."""
     random = Random(seed)
-    undisturbed = _last(subprocess.run(command(games, folder / "whole"), env=environment(), capture_output=True, text=True, check=True))
+    undisturbed = _last(
+        subprocess.run(command(game, games, folder / "whole"), env=environment(), capture_output=True, text=True, check=True)
+    )
     progress: list[int] = []
     while len(progress) < kills:
         run = subprocess.Popen(
-            command(games, folder / "killed"),
+            command(game, games, folder / "killed"),
             env=environment(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -91,7 +97,7 @@ def survive(folder: Path, games: int, kills: int, seed: int, most_seconds: float
         os.killpg(run.pid, signal.SIGKILL) if len(progress) % 2 else run.kill()
         run.communicate()
         progress.append(len(results(folder / "killed")))
-    done = _last(subprocess.run(command(games, folder / "killed"), env=environment(), capture_output=True, text=True, check=True))
+    done = _last(subprocess.run(command(game, games, folder / "killed"), env=environment(), capture_output=True, text=True, check=True))
     figures = check(folder / "killed", folder / "whole", games)
     ratings = [[(player["name"], player["elo"], player["elo95"]) for player in run["players"]] for run in (done, undisturbed)]
     if ratings[0] != ratings[1]:
@@ -105,14 +111,15 @@ def _last(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @click.command()
+@click.argument("game")
 @click.option("--games", default=200, show_default=True)
 @click.option("--kills", default=20, show_default=True)
 @click.option("--seconds", default=3.0, show_default=True, help="A run is killed at a random moment within so many seconds.")
 @click.option("--seed", default=1, show_default=True)
-def main(games: int, kills: int, seconds: float, seed: int) -> None:
-    """Show that a tournament survives SIGKILL."""
+def main(game: str, games: int, kills: int, seconds: float, seed: int) -> None:
+    """Show that a tournament of GAME survives SIGKILL; GAMES must be whole blocks."""
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(survive(Path(folder), games, kills, seed, seconds), indent=2))
+        print(json.dumps(survive(game, Path(folder), games, kills, seed, seconds), indent=2))
 
 
 if __name__ == "__main__":

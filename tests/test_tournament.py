@@ -178,15 +178,15 @@ def test_bad_hypotheses_are_told() -> None:
 
 @posix
 def test_it_survives_sigkill(tmp_path: Path) -> None:
-    """A short run of `python -m bench.kill`; docs/results.md has the long one."""
-    figures = kill.survive(tmp_path, games=28, kills=3, seed=1, most_seconds=1.2)
+    """A short run of `python -m bench.kill ugolki`; docs/results.md has the long one."""
+    figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1, most_seconds=1.2)
     assert figures["distinct games"] == 28
     assert figures["ratings equal"]
 
 
 @pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `cluster` is not installed")
 def test_a_cluster_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
-    figures = cluster.survive(tmp_path, games=16)
+    figures = cluster.survive("ugolki", tmp_path, games=16)
     assert figures["distinct games"] == 16
     assert figures["results equal to the undisturbed run's"]
 
