@@ -33,9 +33,14 @@ def load(game: str, part: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
-            raise NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}") from error
-        raise
+        raise not_built(error) from error
+
+
+def not_built(error: ModuleNotFoundError) -> ImportError:
+    """What to raise for a module that is missing: NotBuiltError where it is a compiled one of ours, the error itself elsewhere."""
+    if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
+        return NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}")
+    return error
 
 
 def is_player(game: str, name: str) -> bool:

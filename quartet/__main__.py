@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import registry
 from core.errors import QuartetError
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"quartet.{cmd_name}").command
+        try:
+            command: click.Command = importlib.import_module(f"quartet.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            raise registry.not_built(error) from error
         return command
 
 

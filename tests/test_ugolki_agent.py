@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from judge import process as judged
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
 
@@ -268,19 +269,9 @@ def test_the_budget_counts_from_the_start_of_the_process(tmp_path: Path) -> None
 
 
 def test_memory_stays_small(tmp_path: Path) -> None:
-    script = (
-        "import resource, sys, os; sys.argv = ['ugolki']; import runpy; os._exit = sys.exit\n"
-        "try: runpy.run_module('ugolki', run_name='__main__')\n"
-        "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.4"},
-        capture_output=True,
-        text=True,
-        check=True,
+    done = judged.run(
+        [sys.executable, "-m", "ugolki"], tmp_path, seconds=60, megabytes=1000, env={"PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.6"}
     )
-    kilobytes = int(done.stdout) / (1024 if sys.platform == "darwin" else 1)
-    assert kilobytes < 128 * 1024
+    assert done.exit == 0
+    assert 0 < done.megabytes < 128

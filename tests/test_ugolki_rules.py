@@ -477,3 +477,12 @@ def test_any_bytes_are_read(data: bytes) -> None:
     reading = read_input(data)
     assert len(reading.cells) == SIZE * SIZE
     assert reading.turn >= 0
+
+
+@BOTH
+def test_a_random_opening_is_the_seeds(position_of: Rules) -> None:
+    first, second, again = (position_of.start(seed, opening=8) for seed in (1, 2, 1))
+    assert first.ply == 8
+    assert first.text() == again.text() == reference.Position.start(1, opening=8).text()
+    assert first.text() != second.text()
+    assert position_of.start(1, moves=1, opening=9).over  # no more plies than the game has

@@ -3,7 +3,7 @@
 Measured against three `greedy`, and against best-reply search, which was the engine before it: docs/results.md.
 """
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from core.clock cimport clock_now
 from ugolki.evaluate cimport cost, gain
@@ -176,7 +176,7 @@ cdef class Engine:
     cdef outcome(self, uint64_t iterations, double started):
         cdef MctsTree* tree = self.tree
         cdef int32_t best = mcts_best(tree, 0)
-        cdef int score = <int>(1000 * tree.edges[best].total / max(1, tree.edges[best].visits))
+        cdef int score = <int>(1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits))
         line = [move_tuple(tree.edges[best].move)]
         while tree.edges[best].child:
             best = mcts_best(tree, tree.edges[best].child)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from random import Random
 
 from core.errors import IllegalMoveError
 from core.rules import Drawing, FileExchange, GameInfo, Move, Option
@@ -21,6 +22,7 @@ INFO = GameInfo(
     options={
         "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
         "play_out": Option(False, "finish the round in which a player comes home"),
+        "opening": Option(0, "random plies, by the seed, before the players take over: games between the same players differ"),
     },
 )
 
@@ -49,14 +51,17 @@ class Position:
     play_out: bool = False
 
     @classmethod
-    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False) -> Position:  # noqa: ARG003
-        """The start of every game; `seed` changes nothing, as nothing is left to chance."""
+    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False, opening: int = 0) -> Position:
+        """The start of every game, or the position after `opening` random plies, which `seed` chooses."""
         cells = [0] * (SIZE * SIZE)
         for seat in range(SEATS):
             for column, row in HOME:
                 c, r = absolute(seat, column, row)
                 cells[r * SIZE + c] = seat + 1
-        return cls(tuple(cells), 0, moves, play_out)
+        position, random = cls(tuple(cells), 0, moves, play_out), Random(seed)
+        while position.ply < opening and not position.over:
+            position = position.play(random.choice(position.legal()))
+        return position
 
     @classmethod
     def parse(cls, text: str, moves: int = protocol.MOVES, play_out: bool = False) -> Position:

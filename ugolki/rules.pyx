@@ -68,13 +68,19 @@ cdef class Position:
     """A position of Ugolki, a value: `play` gives a new one. See `core.rules.Position`."""
 
     @staticmethod
-    def start(int seed=0, int moves=MOVES, bint play_out=False):
+    def start(object seed=0, int moves=MOVES, bint play_out=False, int opening=0):
         cells = [0] * (SIZE * SIZE)
         for seat in range(SEATS):
             for place in HOME:
                 column, row = absolute(seat, *place)
                 cells[row * SIZE + column] = seat + 1
-        return Position.from_cells(cells, 0, moves, play_out)
+        position = Position.from_cells(cells, 0, moves, play_out)
+        if opening:
+            from random import Random  # agents never come here, and could not afford it
+            random = Random(seed)
+            while position.ply < opening and not position.over:
+                position = position.play(random.choice(position.legal()))
+        return position
 
     @staticmethod
     def parse(str text, int moves=MOVES, bint play_out=False):
