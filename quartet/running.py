@@ -90,7 +90,7 @@ class Settings:
                 require_program(game, command)
                 if self.in_process:
                     raise QuartetError(f"--in-process is for built-in players, and {command!r} is none")
-                if name in nodes and f"{name}=" in "".join(self.nodes):
+                if any(text.startswith(f"{name}=") for text in self.nodes):
                     raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
             file = Path(command)
             whole = str(file.resolve()) if not built_in and file.is_file() else command

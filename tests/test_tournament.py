@@ -17,10 +17,11 @@ import pytest
 
 from arena.run import Local, drive, usable_cores
 from arena.schedule import Casting, fixed
-from arena.unit import Contender, GameResult, Played
+from arena.unit import Contender, GameResult, Played, Unit
 from bench import cluster, kill
 from judge.record import read_log
 from tests.test_match import little, quartet
+from tests.test_schedule import fake
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
@@ -105,6 +106,27 @@ def test_a_game_and_its_programs_stay_on_one_core() -> None:
         cores = {turn.stderr for turn in log.turns}
         assert len(cores) == 1
         assert len(json.loads(cores.pop())) == 1
+
+
+def die_once(unit: Unit, core: int | None) -> Played:
+    """Play, but the first worker that gets game 3 dies as if by SIGKILL."""
+    mark = Path(unit.players[0].command)
+    if unit.number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return fake(unit)
+
+
+@posix
+def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    casting = Casting("fake", 2, [Contender(name, str(tmp_path / "mark")) for name in "ab"])
+    workers, recorded, done = Local(play=die_once), list[int](), dict[int, GameResult]()
+    try:
+        drive(fixed(casting, [(0, 1)], 8), workers, done, lambda played: recorded.append(played.result.number))
+    finally:
+        workers.close()
+    assert (tmp_path / "mark").exists()
+    assert sorted(recorded) == sorted(done) == list(range(8))
 
 
 def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
