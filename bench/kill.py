@@ -114,7 +114,7 @@ def _last(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 @click.argument("game")
 @click.option("--games", default=200, show_default=True)
 @click.option("--kills", default=20, show_default=True)
-@click.option("--seconds", default=3.0, show_default=True, help="A run is killed at a random moment within so many seconds.")
+@click.option("--seconds", default=2.0, show_default=True, help="A run is killed at a random moment within so many seconds.")
 @click.option("--seed", default=1, show_default=True)
 def main(game: str, games: int, kills: int, seconds: float, seed: int) -> None:
     """Show that a tournament of GAME survives SIGKILL; GAMES must be whole blocks."""
