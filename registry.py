@@ -62,7 +62,9 @@ def not_built(error: ModuleNotFoundError) -> ImportError:
 
 
 def is_player(game: str, name: str) -> bool:
-    """Whether the game has a built-in player of that name."""
+    """Whether the game has a built-in player of that name. Raises UnknownNameError when there is no such game."""
+    if not has(game, "players"):
+        return False
     try:
         load(game, "players").player(name)
     except UnknownNameError:

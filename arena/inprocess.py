@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from statistics import fmean, stdev
@@ -20,7 +21,9 @@ import registry
 from core.clock import now
 from core.errors import QuartetError
 from core.limits import Limits
-from core.rules import places, shares
+from core.rules import Position, places, shares
+from judge.record import Result, Turn
+from judge.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -49,26 +52,47 @@ class Outcome:
     plies: int
 
 
-def play(game: str, contenders: tuple[str, ...], budgets: tuple[Budget, ...], number: int, seed: int) -> Outcome:
-    """Game `number` of a match. Games 0 to P-1, the next P, ... are blocks with the same seed and every contender on every seat once.
+def game(
+    game: str, players: Sequence[str], budgets: Sequence[Budget], seed: int, contenders: Sequence[int], options: Mapping[str, bool | int]
+) -> tuple[list[Turn], Result]:
+    """One game between built-in players, by seat: its turns and its result, as the referee would record them.
 
-    The referee is the fast rules, which the tests hold equal to the reference rules. Raises QuartetError for unknown names.
+    A contender's chance depends on `seed` and on its number in `contenders`, not on where it sits (one that has several
+    seats has several chances). The referee is the fast rules,
+    which the tests hold equal to the reference rules. Raises QuartetError for unknown names.
     """
-    players_module = registry.load(game, "players")
-    info = registry.load(game, "reference").INFO
-    block, shift = divmod(number, info.players)
-    seats = [(seat + shift) % info.players for seat in range(info.players)]
-    players = {
-        contender: players_module.player(contenders[contender], seed * 1_000_003 + block * info.players + contender) for contender in seats
-    }
-    position = registry.load(game, "rules").Position.start(seed + block)
+    info, pass_move = registry.load(game, "reference").INFO, registry.load(game, "reference").PASS
+    format_answer = registry.load(game, "protocol").format_answer
+    player = registry.load(game, "players").player
+    seeds = [(seed * 1_000_003 + number) * 64 + contenders[:seat].count(number) for seat, number in enumerate(contenders)]
+    searchers = [player(name, own) for name, own in zip(players, seeds, strict=True)]
+    position: Position = registry.load(game, "rules" if registry.has(game, "rules") else "reference").Position.start(seed, **options)
+    turns = []
     while not position.over:
-        contender = seats[position.to_move]
-        position = position.play(players[contender].choose(position, budgets[contender].limits()).move)
+        ply, seat, text = position.ply, position.to_move, position.text()
+        if position.legal() == [pass_move]:
+            turn = Turn(ply, seat, text, verdict=Verdict.PASS, reason="no piece can move", move=pass_move)
+        else:
+            started = now()
+            found = searchers[seat].choose(position, budgets[seat].limits())
+            seconds = round(now() - started, 6)
+            answer = format_answer(found.move, seat)
+            turn = Turn(ply, seat, text, answer, len(answer), move=found.move, seconds=seconds, stderr=found.text())
+        turns.append(turn)
+        position = position.play(turn.move or pass_move)
     scores = position.scores()
-    won = shares(places(scores, lower_wins=info.lower_wins))
-    by_contender = sorted(range(info.players), key=lambda seat: seats[seat])
-    return Outcome(tuple(won[s] for s in by_contender), tuple(scores[s] for s in by_contender), position.ply)
+    place = places(scores, lower_wins=info.lower_wins)
+    return turns, Result(position.ply, scores, tuple(place), tuple(shares(place)), (0,) * info.players, ())
+
+
+def play(name: str, contenders: tuple[str, ...], budgets: tuple[Budget, ...], number: int, seed: int) -> Outcome:
+    """Game `number` of a match. Games 0 to P-1, the next P, ... are blocks with the same seed and every contender on every seat once."""
+    seats = len(contenders)
+    block, shift = divmod(number, seats)
+    order = [(seat + shift) % seats for seat in range(seats)]
+    _, result = game(name, [contenders[c] for c in order], [budgets[c] for c in order], seed + block, order, {})
+    by_contender = sorted(range(seats), key=lambda seat: order[seat])
+    return Outcome(tuple(result.shares[s] for s in by_contender), tuple(result.scores[s] for s in by_contender), result.plies)
 
 
 def match(

@@ -58,5 +58,9 @@ class SearchInfo:
         """Nodes per second."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
+    def text(self) -> str:
+        """One line for a program's standard error; the arena reads depth and speed from it."""
+        return f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score {self.score}"
+
     def __repr__(self) -> str:
         return f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, nodes={self.nodes}, seconds={self.seconds:.3f})"

@@ -158,13 +158,21 @@ class Duel:
     """
 
     def __init__(
-        self, game: LineGame, players: Sequence[Contestant], terms: Terms, position: DrawnPosition, *, with_hub: Hub | None = None
+        self,
+        game: LineGame,
+        players: Sequence[Contestant],
+        terms: Terms,
+        position: DrawnPosition,
+        *,
+        clocks: Sequence[int] | None = None,
+        with_hub: Hub | None = None,
     ) -> None:
-        """A game from `position` on. Raises QuartetError where there are not two players."""
+        """A game from `position` on; `clocks` gives every seat its own instead of the terms'. Raises QuartetError where there are not two players."""
         if len(players) != len(SIDES):
             raise QuartetError(f"{game.info.name} has {len(SIDES)} players, not {len(players)}")
         self.position = position
-        self.clocks = [terms.clock_ms] * len(SIDES)
+        self._budgets = tuple(clocks or [terms.clock_ms] * len(SIDES))
+        self.clocks = list(self._budgets)
         self.result: LineResult | None = None
         self.entries: list[Entry] = [
             Tag(side, f"COMMAND: {' '.join(player.name.split())}") for side, player in zip(SIDES, players, strict=True)
@@ -255,7 +263,7 @@ class Duel:
         if program.pipes.received:
             self._note(f"{SIDES[seat]} says something before it is asked")
         reply = self._call(seat)
-        answer = self._answer(seat, reply, left, (self._terms.clock_ms - left) / 1000 + reply.seconds)
+        answer = self._answer(seat, reply, left, (self._budgets[seat] - left) / 1000 + reply.seconds)
         move, after = self._parse(seat, answer)
         ms = self._charge(seat, reply)
         drawn = cast("ChancePosition", after).drawn if self._game.info.chance else None

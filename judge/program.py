@@ -25,12 +25,14 @@ class Program:
     """A program and its private folder, for one game; `close` removes the folder.
 
     `command` is a string for the system's shell or a list of arguments. The program finds QUARTET_SEED in its environment, a number
-    that depends on the game's seed, the seat and the ply alone: what is left to chance can be repeated.
+    that depends on the game's seed, the seat and the ply alone: what is left to chance can be repeated. `seconds` is its own limit
+    of a turn where it is not the header's.
     """
 
-    def __init__(self, command: str | list[str], env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, command: str | list[str], env: Mapping[str, str] | None = None, *, seconds: float | None = None) -> None:
         self._command = command
         self._env = dict(env or {})
+        self._seconds = seconds
         self._folder = Folder(command if isinstance(command, str) else " ".join(command))
 
     def play(self, table: Table) -> Turn:
@@ -40,9 +42,10 @@ class Program:
         ply, seat, text = position.ply, position.to_move, position.text()
         self._folder.prepare(exchange.input, text, exchange.output)
         env = {**self._env, "QUARTET_SEED": str(turn_seed(header.seed, seat, ply))}
-        outcome = run(self._command, self._folder.path, seconds=header.seconds, megabytes=header.megabytes, env=env)
+        seconds = self._seconds or header.seconds
+        outcome = run(self._command, self._folder.path, seconds=seconds, megabytes=header.megabytes, env=env)
         answer = self._folder.read(exchange.output)
-        verdict, reason, move = _judge(outcome, header.seconds, header.megabytes, *table.judge(answer))
+        verdict, reason, move = _judge(outcome, seconds, header.megabytes, *table.judge(answer))
         return Turn(
             ply=ply,
             seat=seat,

@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "replay", "perft", "bench")
+COMMANDS = ("games", "match", "tournament", "sprt", "replay", "perft", "bench")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130
@@ -60,6 +60,8 @@ def cli() -> None:
     quartet games                                         what can be played, and by whom
     quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
     quartet replay ugolki game.jsonl --step               go through a log of a game
+    quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
+    quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?
     quartet perft ugolki 4                                count sequences of plies
     """
 

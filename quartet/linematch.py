@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from arena.launch import launch
 from core.errors import QuartetError, TextError
 from core.messages import SIDES
 from core.rules import places
@@ -17,7 +18,7 @@ from judge import game as games
 from judge.lines import Contestant, Duel, Terms
 from judge.program import printable, turn_seed
 from judge.verdict import Termination
-from quartet import drawing, launch
+from quartet import drawing
 from quartet.screen import Screen
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _contestants(name: str, request: Request, config: Mapping[str, str]) -> list
     for seat, (program, folder) in enumerate(zip(programs, folders, strict=True)):
         if folder is not None and not folder.is_dir():
             raise QuartetError(f"there is no folder {folder}")
-        how, env = launch.command(name, program, "--seed", str(turn_seed(request.seed, seat, 0)))
+        how, env = launch(name, program, "--seed", str(turn_seed(request.seed, seat, 0)))
         contestants.append(Contestant(program, how, folder, env))
     return contestants
 

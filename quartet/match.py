@@ -13,12 +13,13 @@ import click
 from rich.console import Console
 
 import registry
+from arena.launch import launch
 from core.errors import QuartetError
 from judge import referee
 from judge.program import Program, exchange_of
 from judge.record import LogWriter, Turn
 from judge.table import Table
-from quartet import drawing, launch, linematch
+from quartet import drawing, linematch
 from quartet.human import Human
 from quartet.screen import Screen, require_keyboard
 
@@ -194,7 +195,7 @@ def _player(game: str, program: str, console: Console) -> Player | None:
         return None
     if program == PERSON:
         return Human(console)
-    return Program(*launch.command(game, program))
+    return Program(*launch(game, program))
 
 
 def _play(table: Table, players: Sequence[Player | None], screen: Screen | None, log: LogWriter | None) -> list[Turn]:

@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 import registry
+from arena.launch import launch
 from core import gamelog
 from core.errors import QuartetError, RuleError, TextError
 from core.limits import Limits
@@ -23,7 +24,7 @@ from judge.interview import Interview
 from judge.lines import Contestant, Terms
 from judge.program import Program
 from judge.record import read_log
-from quartet import drawing, launch
+from quartet import drawing
 from quartet.screen import Screen
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _ask_files(game: str, path: Path, ply: int, program: str, console: Console) 
     if table.stuck:
         raise QuartetError(f"{path}: nobody is asked at ply {ply}: no move is possible")
     console.print(drawing.board(table.position))
-    with closing(Program(*launch.command(game, program))) as player:
+    with closing(Program(*launch(game, program))) as player:
         turn = player.play(table)
     console.print(drawing.turn_line(table, turn), soft_wrap=True)
     if logged is not None:
@@ -157,7 +158,7 @@ def _ask_lines(name: str, path: Path, ply: int, program: str, console: Console) 
         move = _choice(name, game, replay, ply, program)
         console.print(drawing.said_line(side, position.to_move, game.protocol.format_answer(move, position.to_move), _compared(logged)))
         return True
-    how, env = launch.command(name, program)
+    how, env = launch(name, program)
     with Interview(game, Contestant(program, how, env=env), Terms.of(game.judge), replay, ply) as interview:
         statement = interview.ask()
     for when, text in statement.remarks:

@@ -16,6 +16,7 @@ from judge import conversation as conversations
 from judge.conversation import Conversation, NotStartedError, Word
 from judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
 from judge.tree import Tree
+from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -203,7 +204,7 @@ def test_an_end_that_is_interrupted_is_an_end(talk: Callable[..., Conversation],
     monkeypatch.setattr(Conversation, "_let_end", interrupt)
     with pytest.raises(KeyboardInterrupt):
         program.end()
-    assert psutil.Process().children(recursive=True) == []
+    assert living_children() == set()
     assert program.end(at_once=True).exit is not None
 
 
@@ -255,7 +256,7 @@ def test_orphans_belong_to_the_program_whose_mark_they_carry(bare: bool) -> None
     assert one.kill(programs[0]) == (0 if bare else 1)
     assert two.members() != []
     assert two.kill(programs[1]) == (2 if bare else 1)
-    assert psutil.Process().children(recursive=True) == []
+    assert living_children() == set()
 
 
 def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -83,3 +83,27 @@ def test_it_is_measured(house: Path) -> None:
     done = checkout.python(house, "-m", "bench", GAME)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{GAME} ")
+
+
+def test_its_versions_are_compared(house: Path, tmp_path: Path) -> None:
+    """Pairs, Swiss, Elo and the pentanomial test on a game of two seats, by programs and in process."""
+
+    def quartet(*arguments: str, code: int = 0) -> dict[str, Any]:
+        done = checkout.python(house, "-m", "quartet", *arguments, "--json", "--out", str(tmp_path / str(len(list(tmp_path.iterdir())))))
+        assert (done.returncode, done.stderr) == (code, "")
+        outcome: dict[str, Any] = json.loads(done.stdout)
+        return outcome
+
+    players = ("--player", "luck=random", "--player", "chance=random", "--player", "good=bot")
+    swiss = quartet("tournament", GAME, *players, "--in-process", "--games", "6", "--pairing", "swiss", "--rounds", "4")
+    assert swiss["games"] == 4 * 6
+    assert sum(player["games"] for player in swiss["players"]) == 2 * 24
+    everybody = quartet("tournament", GAME, *players, "--in-process", "--games", "9")
+    assert everybody["games"] == 3 * 10
+    assert everybody["ranking"][0] == "good"
+    two = quartet("tournament", GAME, *players[2:], "--games", "2", "--clock", "60000")
+    assert [player["games"] for player in two["players"]] == [2, 2]
+    assert two["players"][0]["elo"] == -two["players"][1]["elo"]
+    test = quartet("sprt", GAME, "bot", "random", "--in-process", "--elo1", "200")
+    assert test["decision"] == "H1"
+    assert sum(test["counts"].values()) == test["blocks"] == test["games"] / 2

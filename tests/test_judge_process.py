@@ -18,6 +18,7 @@ import pytest
 
 from judge.folder import ANSWER_LIMIT, Folder
 from judge.process import STDERR_LIMIT, Ending, describe_exit, run
+from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +37,10 @@ posix = pytest.mark.skipif(os.name != "posix", reason="forks")
 def mark() -> Iterator[str]:
     """A word for a program's command line; afterwards no process with it may be alive, and no child of ours be left."""
     word = f"mark-{uuid.uuid4().hex}"
-    before = set(psutil.Process().children(recursive=True))
+    before = living_children()
     yield word
     assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
-    assert set(psutil.Process().children(recursive=True)) - before == set()
+    assert living_children() - before == set()
 
 
 def start(folder: Path, program: str, *arguments: str, seconds: float = ENOUGH, megabytes: float = 256) -> Run:

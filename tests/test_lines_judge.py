@@ -16,6 +16,7 @@ from judge.lines import Contestant, Duel, LineResult, Terms
 from judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
 from judge.verdict import Termination
 from tests.fakegame import GAME, Position
+from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,10 +34,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little prog
 def mark() -> Iterator[str]:
     """A word for the programs' command lines; afterwards no process with it may be alive, and no child of ours be left."""
     word = f"mark-{uuid.uuid4().hex}"
-    before = set(psutil.Process().children(recursive=True))
+    before = living_children()
     yield word
     assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
-    assert set(psutil.Process().children(recursive=True)) - before == set()
+    assert living_children() - before == set()
     assert psutil.Process().memory_info().rss < JUDGE_MEGABYTES << 20
 
 

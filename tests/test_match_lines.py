@@ -16,6 +16,7 @@ import pytest
 import registry
 from core import gamelog
 from judge import game as games
+from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -354,4 +355,4 @@ def test_bad_questions_get_one_line(sample_log: Path, arguments: list[str], word
 def nothing_is_left() -> Iterator[None]:
     """No process of ours may be left after a test."""
     yield
-    assert psutil.Process().children(recursive=True) == []
+    assert living_children() == set()

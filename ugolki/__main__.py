@@ -108,7 +108,10 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
 
         by_clock = settings.nodes is None
         limits = Limits(deadline=deadline_of_process(settings.target)) if by_clock else Limits(nodes=settings.nodes)
-        report(other.choose(position, limits) if engine is None else engine.choose(position, limits, report))
+        info = other.choose(position, limits) if engine is None else engine.choose(position, limits, report)
+        report(info)
+        if "QUARTET_INFO" in os.environ:
+            complain(info.text())
         return settings.complaint
 
     return think

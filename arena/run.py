@@ -1,0 +1,250 @@
+"""Plays a schedule on any Executor: local processes, each pinned to a core, or a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, MutableMapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import CancelledError as Cancelled
+from types import FrameType
+from typing import Any, Protocol
+
+import psutil
+
+from arena.schedule import Schedule
+from arena.unit import GameResult, Played, Unit, play
+from core.errors import QuartetError
+
+MOST_LOSSES = 5
+"""Times that a game may be lost with its worker before we stop believing in bad luck."""
+GRACE = 10.0
+"""Seconds that a worker whose master was killed has to end its programs."""
+
+
+class Workers(Protocol):
+    """Where units are played.
+
+    Attributes:
+        lost: what a future raises whose worker has died; the unit is then played again.
+    """
+
+    lost: tuple[type[BaseException], ...]
+
+    @property
+    def width(self) -> int:
+        """Units that it is good for at a time; it may change."""
+        ...
+
+    def submit(self, unit: Unit) -> Future[Played]:
+        """Play a unit some time soon."""
+        ...
+
+    def repair(self) -> None:
+        """Be ready again after a worker has died."""
+        ...
+
+    def close(self) -> None:
+        """Stop all work."""
+        ...
+
+
+def drive(schedule: Schedule, workers: Workers, done: MutableMapping[int, GameResult], record: Callable[[Played], None]) -> None:
+    """Play the schedule to its end: whatever is in `done` already is not played again.
+
+    `record` gets every game as it ends; it, or we, put it into `done`, which the schedule reads. Raises what a game raised, after the
+    others that had ended were recorded.
+    """
+    running: dict[Future[Played], Unit] = {}
+    again: list[Unit] = []
+    losses: Counter[int] = Counter()
+    exhausted = False
+    while True:
+        while len(running) < workers.width and (again or not exhausted):
+            unit = again.pop() if again else next(schedule, _END)
+            if isinstance(unit, _End):
+                exhausted = True
+            elif unit is None:
+                break
+            elif unit.number in done:
+                _require_same(unit, done[unit.number])
+            else:
+                running[workers.submit(unit)] = unit
+        if not running:
+            if exhausted:
+                return
+            raise RuntimeError("the schedule waits, and nothing runs")
+        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        failure: BaseException | None = None
+        broken = False
+        for future in finished:
+            unit = running.pop(future)
+            try:
+                played = future.result()
+            except workers.lost as error:
+                broken = True
+                losses[unit.number] += 1
+                if losses[unit.number] == MOST_LOSSES:
+                    failure = QuartetError(
+                        f"game {unit.number} lost its worker {MOST_LOSSES} times: {type(error).__name__} {error}".strip()
+                    )
+                again.append(unit)
+            except Exception as error:  # noqa: BLE001  (the other games that have ended come first)
+                failure = error
+            else:
+                record(played)
+                done[unit.number] = played.result
+        if failure is not None:
+            raise failure
+        if broken:
+            workers.repair()
+
+
+class _End:
+    """The schedule has no more units."""
+
+
+_END = _End()
+
+
+def _require_same(unit: Unit, result: GameResult) -> None:
+    if (unit.seats, unit.seed, unit.block) != (result.seats, result.seed, result.block):
+        raise QuartetError(f"game {unit.number} of the records is not the one of the schedule; choose another folder with --out")
+
+
+class Local:
+    """Processes on this machine, one for each core that we may use; a game and its programs stay on their core."""
+
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
+
+    def __init__(self, jobs: int | None = None, *, crowded: bool = False, play: Callable[[Unit, int | None], Played] = play) -> None:
+        """`jobs` games at a time, by default one for each core; more than cores only if `crowded`. Raises QuartetError."""
+        cores = usable_cores()
+        self._jobs = jobs or len(cores)
+        if self._jobs > len(cores) and not crowded:
+            raise QuartetError(f"{self._jobs} games at a time on {len(cores)} cores would take time from each other; --crowded allows it")
+        self._play = play
+        self._slots: list[tuple[int, Future[Played] | None]] = [(cores[i % len(cores)], None) for i in range(self._jobs)]
+        self._strangers = multiprocessing.active_children()
+        self._executor: Executor = self._start()
+
+    @property
+    def width(self) -> int:
+        """One game for each job."""
+        return self._jobs
+
+    def submit(self, unit: Unit) -> Future[Played]:
+        """Play a unit on a core that is free."""
+        slot, core = next((i, core) for i, (core, future) in enumerate(self._slots) if future is None or future.done())
+        try:
+            future = self._executor.submit(_work, self._play, unit, core)
+        except BrokenExecutor as error:  # a worker died while it was idle
+            future = Future()
+            future.set_exception(error)
+        self._slots[slot] = core, future
+        return future
+
+    def repair(self) -> None:
+        """Start new processes; those that are left of the old ones end."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor = self._start()
+
+    def close(self) -> None:
+        """End all processes, and with them their programs."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        if any(future is not None and not future.done() for _, future in self._slots):
+            for process in multiprocessing.active_children():
+                if process not in self._strangers:
+                    process.terminate()
+        self._executor.shutdown()
+
+    def _start(self) -> Executor:
+        # Spawned, not forked: the display has threads, and a forked child could inherit a lock that nobody opens any more.
+        return ProcessPoolExecutor(self._jobs, mp_context=multiprocessing.get_context("spawn"), initializer=start_worker)
+
+
+def usable_cores() -> list[int]:
+    """The cores that this process may run on."""
+    try:
+        return sorted(psutil.Process().cpu_affinity())
+    except AttributeError:  # macOS
+        return list(range(os.cpu_count() or 1))
+
+
+_busy = threading.Event()
+"""In a worker: a game is being played."""
+
+
+def _work(play: Callable[[Unit, int | None], Played], unit: Unit, core: int) -> Played:
+    _busy.set()
+    try:
+        return play(unit, core)
+    finally:
+        _busy.clear()
+
+
+def start_worker() -> None:
+    """A worker process leaves Ctrl-C to its master, ends its programs on SIGTERM, and ends itself when the master is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_follow_master, daemon=True).start()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    sys.exit(1)
+
+
+def _follow_master() -> None:
+    """Wait for the master to be gone, killed perhaps; the pool's own processes would wait for its work for ever."""
+    master = multiprocessing.parent_process()
+    if master is None:
+        return
+    master.join()
+    if sys.platform != "win32":  # there programs are in a job that ends with us
+        # The exception ends the programs of a game on its way out.
+        os.kill(os.getpid(), signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while _busy.is_set() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    os._exit(1)
+
+
+class Cluster:
+    """The workers of a Dask scheduler. Each should have one thread (`dask worker --nthreads 1`), and its core to itself."""
+
+    def __init__(self, address: str) -> None:
+        """Raises QuartetError where distributed is not installed, or nobody answers at `address`."""
+        try:
+            import distributed  # noqa: PLC0415  (an extra, and slow to import)
+        except ImportError:
+            raise QuartetError("a cluster needs distributed; install the extra: pip install 'quartet[cluster]'") from None
+        try:
+            self._client: Any = distributed.Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise QuartetError(f"no Dask scheduler answers at {address}: {error}") from None
+        self._executor = self._client.get_executor(pure=False)
+        self.lost: tuple[type[BaseException], ...] = (distributed.KilledWorker, Cancelled, distributed.client.FutureCancelledError)
+
+    @property
+    def width(self) -> int:
+        """Two games for each thread, so that no worker waits for us."""
+        threads: int = sum(self._client.nthreads().values())
+        return 2 * max(1, threads)
+
+    def submit(self, unit: Unit) -> Future[Played]:
+        """Play a unit anywhere; the scheduler plays it again by itself where a worker died."""
+        future: Future[Played] = self._executor.submit(play, unit)
+        return future
+
+    def repair(self) -> None:
+        """The scheduler has seen to it."""
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on without us."""
+        self._executor.shutdown(wait=False)
+        self._client.close()

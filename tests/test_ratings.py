@@ -1,0 +1,75 @@
+"""Ratings: published Elo intervals, and strengths that the fit finds again."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+
+from arena.ratings import NATURAL, blocks, elo, orders, plackett_luce, superiority
+from arena.sprt import PAIR
+from arena.unit import GameResult, Use
+
+PUBLISHED = [
+    # fishtest's stat_util.get_elo as another project publishes it ("elo_estimate matches Fishtest reference"): Elo, half the interval
+    # of 95 %, likelihood of superiority. Where fishtest sees no pair of a kind it counts a thousandth of one.
+    ((10789, 19328, 33806, 19402, 10543), -0.7735773359165423, 1.2775798957280218, 0.1176588580327751),
+    ((39, 2226, 31451, 2412, 40), 0.902981048809024, 0.6625314859816553, 0.9962220973354207),
+    ((1187, 7410, 13475, 7378, 1164), -0.4426077992236841, 1.7298590276177421, 0.3080138791226903),
+    ((0.001, 3, 10, 5, 2), 52.49112967044888, 66.49054926047955, 0.9442410565319299),
+    ((50, 400, 1000, 450, 60), 6.204866471299001, 6.235842323937144, 0.9744626991857153),
+]
+
+
+@pytest.mark.parametrize(("counts", "value", "half", "los"), PUBLISHED)
+def test_published_elo(counts: tuple[float, ...], value: float, half: float, los: float) -> None:
+    pairs = dict(zip(PAIR, counts, strict=True))
+    rating = elo(pairs)
+    assert rating.elo == pytest.approx(value, abs=1e-6)
+    assert (rating.high - rating.low) / 2 == pytest.approx(half, abs=1e-6)
+    assert superiority(pairs) == pytest.approx(los, abs=1e-9)
+
+
+def test_elo_at_the_edge_is_finite() -> None:
+    assert 1000 < elo({1.0: 10}).elo < 2000
+    assert superiority({1.0: 10}) == 1
+    assert superiority({0.5: 10}) == 0.5
+
+
+def game(seats: tuple[int, ...], places: tuple[int | None, ...], block: int = 0) -> GameResult:
+    use = tuple(Use() for _ in seats)
+    return GameResult(0, block, seats, 0, 1, places, places, (0.0,) * len(seats), use, 0.0)
+
+
+def test_ties_count_in_both_orders() -> None:
+    assert orders(game((0, 1, 2, 3), (2, 1, 2, 4))) == [(1, 0, 2, 3), (1, 2, 0, 3)]
+    assert orders(game((0, 1, 1, 2), (3, 1, None, 2))) == [(1, 2, 0), (1, 2, 0)]
+
+
+@pytest.mark.parametrize("seatings", [[(0, 1, 2, 3)], [(0, 1, 1, 1), (1, 0, 0, 0)], [(0, 1), (1, 2), (0, 2)]])
+def test_strengths_are_found_again(seatings: list[tuple[int, ...]]) -> None:
+    """Games drawn from the model itself: the truth lies in the intervals, which are as wide as they should be."""
+    strengths, random = [1.0, 2.0, 3.0, 1.5], Random(1)
+    results = []
+    for number in range(800):
+        seats = seatings[number % len(seatings)]
+        # The exponential race: who is so many times as strong arrives so many times as often first.
+        arrival = [random.expovariate(strengths[contender]) for contender in seats]
+        places = tuple(1 + sum(other < own for other in arrival) for own in arrival)
+        results.append(game(seats, places, number // 4))
+    contenders = 1 + max(contender for seats in seatings for contender in seats)
+    ratings = plackett_luce(blocks(results), contenders, resamples=range(60))
+    assert sum(rating.elo for rating in ratings) == pytest.approx(0, abs=1e-6)
+    mean = sum(math.log(s) for s in strengths[:contenders]) / contenders
+    for rating, strength in zip(ratings, strengths, strict=False):
+        truth = NATURAL * (math.log(strength) - mean)
+        assert rating.low - 5 < truth < rating.high + 5
+        assert 10 < rating.high - rating.low < 80
+        assert rating.low < rating.elo < rating.high
+
+
+def test_who_never_lost_has_a_finite_rating() -> None:
+    results = [game((0, 1), (1, 2), number) for number in range(30)]
+    best, worst = plackett_luce(blocks(results), 2, resamples=range(5))
+    assert 400 < best.elo - worst.elo < 4000

@@ -1,0 +1,201 @@
+"""Who plays whom: blocks in which everybody has every seat, pairings, and the order in which a run goes through them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import combinations, islice
+from random import Random
+
+import pytest
+
+from arena import schedule, swiss
+from arena.run import drive
+from arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
+from arena.unit import Contender, GameResult, Played, Unit, Use
+from core.errors import QuartetError
+
+
+def casting(seats: int, contenders: int, seed: int = 5) -> Casting:
+    return Casting("fake", seats, [Contender(f"p{i}", "x") for i in range(contenders)], seed=seed)
+
+
+def fake(unit: Unit, strength: Callable[[int], float] = float, luck: float = 0.0) -> Played:
+    """A game that the strongest wins; with luck also somebody else, by the seed."""
+    random = Random(f"{unit.seed} {unit.seats}")
+    value = [strength(contender) + luck * random.gauss(0, 1) for contender in unit.seats]
+    first = [v == max(value) for v in value]
+    shares = tuple(1 / sum(first) if win else 0.0 for win in first)
+    places = tuple(1 + sum(other > v for other in value) for v in value)
+    use = tuple(Use() for _ in unit.seats)
+    return Played(GameResult(unit.number, unit.block, unit.seats, unit.seed, 9, places, places, shares, use, 0.0), b"")
+
+
+class Fake:
+    """Workers that play fake games in threads, and lose some."""
+
+    lost: tuple[type[BaseException], ...] = (ConnectionError,)
+
+    def __init__(self, play: Callable[[Unit], Played] = fake, width: int = 3) -> None:
+        self.executor: Executor = ThreadPoolExecutor(width)
+        self.play, self._width = play, width
+        self.played: list[Unit] = []
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    def submit(self, unit: Unit) -> Future[Played]:
+        self.played.append(unit)
+        return self.executor.submit(self.play, unit)
+
+    def repair(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.executor.shutdown()
+
+
+def play(plan: Callable[[Results], Schedule], workers: Fake | None = None, done: dict[int, GameResult] | None = None) -> list[GameResult]:
+    workers, done = workers or Fake(), {} if done is None else done
+    drive(plan(done), workers, done, lambda _: None)
+    workers.close()
+    return [done[number] for number in sorted(done)]
+
+
+def test_rotations() -> None:
+    assert rotations([7, 8]) == [(7, 8), (8, 7)]
+    assert rotations([0, 1, 2, 3]) == [(0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2)]
+
+
+def test_pairings_of_two_seats() -> None:
+    assert round_robin(3, 2) == [(0, 1), (0, 2), (1, 2)]
+    assert gauntlet(4, 2) == [(0, 1), (0, 2), (0, 3)]
+    assert round_robin(2, 2) == gauntlet(2, 2) == [(0, 1)]
+
+
+def test_tables_of_four_seats() -> None:
+    assert round_robin(2, 4) == [(0, 1, 0, 0), (0, 1, 1, 1)], "three against one both ways"
+    assert round_robin(3, 4) == [(0, 1, 2, 0), (0, 1, 2, 1), (0, 1, 2, 2)]
+    assert round_robin(6, 4) == list(combinations(range(6), 4))
+    assert gauntlet(2, 4) == [(0, 1, 1, 1)]
+    assert gauntlet(3, 4) == [(0, 1, 1, 1), (0, 1, 1, 2), (0, 1, 2, 2), (0, 2, 2, 2)]
+    assert gauntlet(5, 4) == [(0, *rest) for rest in combinations(range(1, 5), 3)]
+
+
+@pytest.mark.parametrize(("seats", "contenders"), [(2, 2), (2, 5), (4, 2), (4, 3), (4, 4), (4, 5)])
+def test_blocks_are_fair(seats: int, contenders: int) -> None:
+    """Games of a block share the opening, everybody of the table has every seat, and other blocks have other openings."""
+    tables = round_robin(contenders, seats)
+    units = [unit for unit in schedule.fixed(casting(seats, contenders), tables, 3 * seats - 1) if unit is not None]
+    assert [unit.number for unit in units] == list(range(3 * seats * len(tables)))
+    blocks: dict[int, list[Unit]] = {}
+    for unit in units:
+        blocks.setdefault(unit.block, []).append(unit)
+    for block in blocks.values():
+        assert len({unit.seed for unit in block}) == 1
+        held = [Counter(unit.seats[seat] for unit in block) for seat in range(seats)]
+        assert all(seat == held[0] for seat in held)
+    assert Counter(unit.seed for unit in units) == dict.fromkeys((5, 6, 7), seats * len(tables)), "all tables play an opening first"
+
+
+def test_the_order_around_the_table_changes() -> None:
+    units = [unit for unit in schedule.fixed(casting(4, 4), round_robin(4, 4), 40) if unit is not None]
+    rounds = {tuple(unit.seats[(unit.seats.index(0) + i) % 4] for i in range(4)) for unit in units}
+    assert len(rounds) > 3
+
+
+def test_swiss_is_for_two_seats() -> None:
+    with pytest.raises(QuartetError, match="Swiss pairs two players, and fake seats 4"):
+        next(schedule.swiss_rounds(casting(4, 4), 1, 2, {}, []))
+
+
+@pytest.mark.parametrize("contenders", [2, 5, 8])
+def test_swiss_plays_its_rounds(contenders: int) -> None:
+    rounds: list[swiss.Round] = []
+    results = play(lambda done: schedule.swiss_rounds(casting(2, contenders), 4, 3, done, rounds))
+    assert len(rounds) == 4
+    assert [result.number for result in results] == list(range(4 * (contenders // 2) * 4))
+    assert all(sum(points) == 4 for r in rounds for points in r.points)
+    assert swiss.ranking(contenders, rounds)[0].contender == contenders - 1
+    for number in range(0, len(results), 2):
+        one, other = results[number], results[number + 1]
+        assert (one.seats, one.seed, one.block) == (other.seats[::-1], other.seed, other.block)
+
+
+def test_swiss_goes_on_where_it_stopped() -> None:
+    whole = play(lambda done: schedule.swiss_rounds(casting(2, 5), 4, 2, done, []))
+    for stop in (0, 1, 4, 7, 15):
+        done = {result.number: result for result in whole[:stop]}
+        workers = Fake()
+        assert play(lambda found: schedule.swiss_rounds(casting(2, 5), 4, 2, found, []), workers, done) == whole
+        assert len(workers.played) == len(whole) - stop
+
+
+def test_a_lost_game_is_played_again() -> None:
+    lost = {3, 4, 11}
+
+    def unlucky(unit: Unit) -> Played:
+        if unit.number in lost:
+            lost.discard(unit.number)
+            raise ConnectionError
+        return fake(unit)
+
+    plan = lambda _: schedule.fixed(casting(2, 3), round_robin(3, 2), 8)  # noqa: E731
+    assert play(plan, Fake(unlucky)) == play(plan)
+
+
+def test_bad_luck_has_an_end() -> None:
+    def broken(unit: Unit) -> Played:
+        raise ConnectionError("gone")
+
+    with pytest.raises(QuartetError, match="game 0 lost its worker 5 times: ConnectionError gone"):
+        play(lambda _: schedule.fixed(casting(2, 2), [(0, 1)], 2), Fake(broken, width=1))
+
+
+def test_records_of_something_else_are_refused() -> None:
+    done = {0: fake(casting(2, 2, seed=9).unit(0, 0, (0, 1), 0)).result}
+    with pytest.raises(QuartetError, match="game 0 of the records is not the one of the schedule"):
+        play(lambda _: schedule.fixed(casting(2, 2), [(0, 1)], 2), done=done)
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_sequential_test_depends_on_nothing_but_the_games(seats: int) -> None:
+    """It stops at the same block whatever the number of jobs, and counts complete blocks in order."""
+    sizes = []
+    for width in (1, 2, 7):
+        seen: list[Sequence[GameResult]] = []
+
+        def decided(blocks: Sequence[Sequence[GameResult]], seen: list[Sequence[GameResult]] = seen) -> bool:
+            seen[:] = blocks
+            return sum(game.shares[game.seats.index(0)] for block in blocks for game in block) >= 6 * seats
+
+        workers = Fake(lambda unit: fake(unit, luck=1.5), width)
+        play(lambda done: schedule.sprt(casting(seats, 2), done, decided, None), workers)
+        sizes.append([[game.number for game in block] for block in seen])
+        size = 2 if seats == 2 else 8
+        assert all(block == list(range(i * size, (i + 1) * size)) for i, block in enumerate(sizes[-1]))
+        assert len(workers.played) < len(seen) * size + width
+    assert sizes[0] == sizes[1] == sizes[2]
+
+
+@pytest.mark.parametrize("width", [1, 3, 40])
+def test_a_sequential_test_counts_its_last_block(width: int) -> None:
+    seen: list[int] = []
+
+    def decided(blocks: Sequence[Sequence[GameResult]]) -> bool:
+        seen.append(len(blocks))
+        return False
+
+    assert len(play(lambda done: schedule.sprt(casting(2, 2), done, decided, 11), Fake(width=width))) == 10
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_a_block_of_four_seats_has_both_halves() -> None:
+    units = [unit for unit in islice(schedule.sprt(casting(4, 2), {}, lambda _: False, None), 16) if unit is not None]
+    assert len(units) == 16
+    for block in (units[:8], units[8:]):
+        assert [unit.seats.count(0) for unit in block] == [1] * 4 + [3] * 4
+        assert {unit.seats.index(0) for unit in block[:4]} == {unit.seats.index(1) for unit in block[4:]} == set(range(4))
+        assert len({unit.seed for unit in block}) == 1

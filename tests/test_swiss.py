@@ -1,0 +1,101 @@
+"""Swiss and round robin by the published rules: pairing, bye, points and tie-breaks."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from arena.swiss import Pairing, Round, pair, ranking, sonneborn_berger, totals
+
+
+def played(matches: list[tuple[int, int]], points: list[tuple[float, float]], bye: int | None = None) -> Round:
+    return Round(Pairing(matches, bye), points, full=2.0)
+
+
+def test_the_first_round_goes_by_seed() -> None:
+    assert pair(4, []) == Pairing([(3, 2), (1, 0)])
+    assert pair(5, []) == Pairing([(4, 3), (2, 1)], bye=0)
+
+
+def test_equal_scores_meet_and_nobody_meets_twice() -> None:
+    first = played([(3, 2), (1, 0)], [(2, 0), (0, 2)])
+    assert pair(4, [first]) == Pairing([(3, 0), (2, 1)])
+    second = played([(3, 0), (2, 1)], [(2, 0), (2, 0)])
+    # 3 has 4 points; 2 and 0 have 2, and it has met both.
+    assert pair(4, [first, second]) == Pairing([(3, 1), (2, 0)])
+
+
+def test_looking_ahead_avoids_repeated_meetings() -> None:
+    """5 would take 4, its best new opponent; but the only one that is new to 3 is 5."""
+    new = {(5, 4), (5, 3), (4, 2), (1, 0)}
+    met = [match for match in combinations(range(5, -1, -1), 2) if match not in new]
+    assert pair(6, [played([match], [(0, 0)]) for match in met]).matches == [(5, 3), (4, 2), (1, 0)]
+
+
+def test_where_a_meeting_must_be_repeated_it_is_one_only() -> None:
+    """Two triangles of three that have not met: one pair must be old, and the first that comes along is."""
+    triangles = {(5, 4), (5, 3), (4, 3), (2, 1), (2, 0), (1, 0)}
+    met = [match for match in combinations(range(5, -1, -1), 2) if match not in triangles]
+    assert pair(6, [played([match], [(0, 0)]) for match in met]).matches == [(5, 4), (3, 2), (1, 0)]
+
+
+def test_the_bye_goes_to_the_last_who_had_none() -> None:
+    first = played([(4, 3), (2, 1)], [(2, 0), (2, 0)], bye=0)
+    # 3 and 1 have no points; the smaller seed rests.
+    assert pair(5, [first]).bye == 1
+    second = played([(4, 2), (0, 3)], [(2, 0), (2, 0)], bye=1)
+    assert pair(5, [first, second]).bye == 3
+    assert totals(5, [first, second]) == [4, 2, 2, 0, 4]
+
+
+@pytest.mark.parametrize("contenders", [2, 3, 6, 7, 10, 31])
+def test_rounds_of_any_size(contenders: int) -> None:
+    """Everybody plays once a round or rests; nobody rests twice before all have; meetings repeat only when there is nobody new."""
+    random = Random(contenders)
+    rounds: list[Round] = []
+    met: set[frozenset[int]] = set()
+    for number in range(min(contenders + 3, 12)):
+        pairing = pair(contenders, rounds)
+        seated = [c for match in pairing.matches for c in match] + ([] if pairing.bye is None else [pairing.bye])
+        assert sorted(seated) == list(range(contenders))
+        if number < contenders // 2:
+            assert not met & {frozenset(match) for match in pairing.matches}
+        met |= {frozenset(match) for match in pairing.matches}
+        rounds.append(Round(pairing, [random.choice([(2.0, 0.0), (1.0, 1.0), (0.0, 2.0)]) for _ in pairing.matches], 2.0))
+    byes = [r.pairing.bye for r in rounds]
+    if contenders % 2:
+        assert len(set(byes[:contenders])) == min(contenders, len(byes))
+    if len(rounds) >= contenders:
+        assert len(met) == len(list(combinations(range(contenders), 2)))
+
+
+def test_the_tie_breaks() -> None:
+    rounds = [
+        played([(3, 2), (1, 0)], [(1.5, 0.5), (2, 0)]),
+        played([(1, 3), (2, 0)], [(0.5, 1.5), (1, 1)]),
+        played([(3, 0), (2, 1)], [(0, 2), (1.5, 0.5)]),
+    ]
+    table = {place.contender: place for place in ranking(4, rounds)}
+    assert {c: place.score for c, place in table.items()} == {0: 3, 1: 3, 2: 3, 3: 3}
+    assert {c: place.won for c, place in table.items()} == {0: 1, 1: 1, 2: 1, 3: 2}
+    assert {c: place.opponents for c, place in table.items()} == {0: 9, 1: 9, 2: 9, 3: 9}
+    assert {c: place.early for c, place in table.items()} == {0: 0 + 2 + 2, 1: 6 + 1 + 0.5, 2: 1.5 + 2 + 1.5, 3: 4.5 + 3 + 0}
+    assert table[0].opponents_early == 7.5 + 5 + 7.5
+    assert [place.contender for place in ranking(4, rounds)] == [3, 1, 2, 0]
+
+
+def test_a_bye_is_a_round_won_against_nobody() -> None:
+    rounds = [played([(2, 1)], [(1, 1)], bye=0)]
+    assert [(p.contender, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [(0, 2, 1, 0), (1, 1, 0, 1), (2, 1, 0, 1)]
+
+
+def test_the_smaller_seed_is_better_in_the_end() -> None:
+    assert [place.contender for place in ranking(2, [played([(1, 0)], [(1, 1)])])] == [0, 1]
+
+
+def test_sonneborn_berger() -> None:
+    """Against the strong, points are worth more. By hand: totals 3, 3, 2, 4."""
+    points = [[0, 2, 0, 1], [0, 0, 2, 1], [2, 0, 0, 0], [1, 1, 2, 0]]
+    assert sonneborn_berger(points) == [2 * 3 + 1 * 4, 2 * 2 + 1 * 4, 2 * 3, 3 + 3 + 4]

@@ -1,0 +1,255 @@
+"""`quartet tournament` and `quartet sprt` as they are run: programs and built-in players, jobs, kills, a cluster, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena.run import Local, drive, usable_cores
+from arena.schedule import Casting, fixed
+from arena.unit import Contender, GameResult, Played, Unit
+from bench import cluster, kill
+from judge.record import read_log
+from tests.test_match import little, quartet
+from tests.test_schedule import fake
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+
+ROOT = Path(__file__).parent.parent
+HONEST = little("honest.py")
+QUICK = ("--in-process", "--nodes", "50")
+
+
+def tournament(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    """Run `quartet tournament ugolki` and give its JSON."""
+    done = quartet("tournament", "ugolki", *arguments, "--json", "--out", str(folder), code=code)
+    assert done.stderr == ""
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def test_built_in_players_in_process(tmp_path: Path) -> None:
+    outcome = tournament(tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7")
+    assert outcome["games"] == 16, "two tables, whole blocks"
+    assert outcome["ranking"] == ["g", "r"]
+    greedy, random = outcome["players"]
+    assert (greedy["games"], greedy["wins"] + greedy["losses"]) == (32, 32)
+    assert greedy["score"] == 16
+    assert random["score"] == 0
+    assert greedy["elo"] > 200 > random["elo"]
+    assert greedy["elo95"][0] < greedy["elo"] < greedy["elo95"][1]
+    assert greedy["depth"] == 1
+    assert greedy["turns"] > 300
+    assert sum(outcome["seat_shares"]) == pytest.approx(1)
+    again = tournament(tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7")
+    assert again == outcome, "all was on record"
+    for path in (tmp_path / "a" / "games").iterdir():
+        assert read_log(path.read_bytes()).result is not None
+    quartet("replay", "ugolki", *map(str, sorted((tmp_path / "a" / "games").iterdir())))
+
+
+def test_programs_by_the_referee(tmp_path: Path) -> None:
+    players = ("--player", f"p={HONEST}", "--player", "q=greedy", "--player", "crash=" + little("crash.py", "3"))
+    outcome = tournament(tmp_path / "a", *players, "--option", "moves=2", "--games", "1", "--pairing", "gauntlet", "--clock", "q=60000")
+    honest, greedy, crash = outcome["players"]
+    assert outcome["games"] == 16
+    assert honest["lost"] == greedy["lost"] == {}
+    assert crash["lost"] == {"crashed": 2 * crash["games"]}
+    assert greedy["depth"] == 1, "a built-in program tells its depth"
+    assert honest["depth"] is None
+    log = read_log((tmp_path / "a" / "games" / "000000.log").read_bytes())
+    assert set(log.header.players) == {"p", "q"}
+    assert log.header.seconds == 60, "the longest of all clocks"
+    assert log.header.options == {"moves": 2}
+
+
+def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
+    """A program that needs longer than its clock loses every turn, the others do not."""
+    slow = little("stall.py")
+    outcome = tournament(
+        tmp_path, "--player", f"slow={slow}", "--player", f"p={HONEST}", "--option", "moves=1", "--games", "1",
+        "--pairing", "gauntlet", "--clock", "60000", "--clock", "slow=100",
+    )  # fmt: skip
+    late, honest = outcome["players"]
+    assert late["lost"] == {"late": 4}
+    assert late["longest"] < 5
+    assert honest["lost"] == {}
+
+
+@posix
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS pins nothing")
+def test_a_game_and_its_programs_stay_on_one_core() -> None:
+    tell = little("crash.py", "0") + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)'"
+    casting = Casting("ugolki", 4, [Contender("a", tell, ms=60_000), Contender("b", tell, ms=60_000)], options={"moves": 1})
+    workers, logs, done = Local(), [], dict[int, GameResult]()
+
+    def record(played: Played) -> None:
+        logs.append(read_log(played.log))
+
+    before = usable_cores()
+    try:
+        drive(fixed(casting, [(0, 1, 1, 1)], 4), workers, done, record)
+    finally:
+        workers.close()
+    assert usable_cores() == before
+    for log in logs:
+        cores = {turn.stderr for turn in log.turns}
+        assert len(cores) == 1
+        assert len(json.loads(cores.pop())) == 1
+
+
+def die_once(unit: Unit, core: int | None) -> Played:
+    """Play, but the first worker that gets game 3 dies as if by SIGKILL."""
+    mark = Path(unit.players[0].command)
+    if unit.number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return fake(unit)
+
+
+@posix
+def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    casting = Casting("fake", 2, [Contender(name, str(tmp_path / "mark")) for name in "ab"])
+    workers, recorded, done = Local(play=die_once), list[int](), dict[int, GameResult]()
+    try:
+        drive(fixed(casting, [(0, 1)], 8), workers, done, lambda played: recorded.append(played.result.number))
+    finally:
+        workers.close()
+    assert (tmp_path / "mark").exists()
+    assert sorted(recorded) == sorted(done) == list(range(8))
+
+
+def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
+    many = str(len(usable_cores()) + 1)
+    arguments = ("tournament", "ugolki", "--player", "a=greedy", "--player", "b=random", *QUICK, "--games", "4", "--jobs", many)
+    done = quartet(*arguments, "--out", str(tmp_path), code=2)
+    assert done.stderr.startswith(f"quartet: {many} games at a time on ")
+    quartet(*arguments, "--out", str(tmp_path), "--crowded")
+
+
+BAD = [
+    (("--player", "a=greedy"), "a tournament needs two players at least"),
+    (("--player", "a=greedy", "--player", "a=random"), "every player needs a name of its own: a, a"),
+    (("--player", "a=greedy", "--player", "random"), "--player wants NAME=COMMAND, not 'random'"),
+    (("--player", "a=greedy", "--player", "b=gredy"), "'gredy' is neither a program nor a built-in player of ugolki"),
+    (("--player", "a=greedy", "--player", "b=random", "--clock", "c=3"), "--clock c=3: no player is called 'c'; there are: a, b"),
+    (("--player", "a=greedy", "--player", "b=random", "--nodes", "0"), "--nodes 0: '0' is not a positive number"),
+    (("--player", "a=greedy", "--player", "b=random", "--option", "x=1"), "ugolki has no option 'x'"),
+    (("--player", "a=greedy", "--player", "b=random", "--pairing", "swiss"), "Swiss pairs two players, and ugolki seats 4"),
+    (("--player", "a=greedy", "--player", "b=random", "--rounds", "3"), "--rounds is for --pairing swiss"),
+    (("--player", "a=greedy", "--player", f"b={HONEST}", "--in-process"), "--in-process is for built-in players"),
+    (("--player", "a=greedy", "--player", "b=random", "--out", str(ROOT / "pyproject.toml")), "Invalid value for '--out'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_bad_input_is_told_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = quartet("tournament", "ugolki", *arguments, cwd=tmp_path, code=2)
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+
+
+def test_the_table(tmp_path: Path) -> None:
+    done = quartet(
+        "tournament", "ugolki", "--player", "good=greedy", "--player", "bad=random", *QUICK, "--games", "4", "--out", str(tmp_path / "a")
+    )  # fmt: skip
+    assert done.stderr == "", "nothing moves where nobody looks"
+    lines = done.stdout.splitlines()
+    assert lines[0] == "ugolki, roundrobin: 8 games, seed 1"
+    assert lines[1].split() == ["player", "games", "W-D-L", "score", "%", "±", "Elo", "95", "%"]
+    assert lines[2].split()[:5] == ["1", "good", "16", "8-0-8", "8"]
+    assert lines[4].split() == ["player", "1st", "seat", "%", "ms/move", "longest", "depth", "knodes/s", "lost", "turns"]
+    assert lines[-1] == f"records: {tmp_path / 'a'}"
+
+
+def sprt(folder: Path, *arguments: str, code: int) -> dict[str, Any]:
+    done = quartet("sprt", "ugolki", *arguments, "--json", "--out", str(folder), code=code)
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def test_a_sequential_test_ends_both_ways(tmp_path: Path) -> None:
+    better = sprt(tmp_path / "a", "greedy", "random", *QUICK, "--share1", "0.4", code=0)
+    assert better["decision"] == "H1"
+    assert better["llr"] >= better["bounds"][1]
+    assert better["counts"]["0.75"] == better["blocks"] == better["games"] / 8
+    worse = sprt(tmp_path / "b", "random", "greedy", *QUICK, "--share1", "0.4", code=1)
+    assert worse["decision"] == "H0"
+    stopped = sprt(tmp_path / "c", "greedy", "random", *QUICK, "--games", "17", code=1)
+    assert (stopped["decision"], stopped["games"], stopped["blocks"]) == (None, 16, 2)
+    further = sprt(tmp_path / "c", "greedy", "random", *QUICK, "--share1", "0.4", code=0)
+    assert further["counts"] == better["counts"], "it goes on, and ends as the other one did"
+
+
+def test_bad_hypotheses_are_told() -> None:
+    assert "use --share0 and --share1" in quartet("sprt", "ugolki", "greedy", "random", "--elo1", "3", code=2).stderr
+    assert "a mean of 0.9 is impossible" in quartet("sprt", "ugolki", "greedy", "random", "--share1", "0.9", code=2).stderr
+    assert "alpha 0 and beta 0.05" in quartet("sprt", "ugolki", "greedy", "random", "--alpha", "0", code=2).stderr
+
+
+@posix
+def test_it_survives_sigkill(tmp_path: Path) -> None:
+    """A short run of `python -m bench.kill ugolki`; docs/results.md has the long one."""
+    figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1, most_seconds=1.2)
+    assert figures["distinct games"] == 28
+    assert figures["ratings equal"]
+
+
+@pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `cluster` is not installed")
+def test_a_cluster_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
+    figures = cluster.survive("ugolki", tmp_path, games=16)
+    assert figures["distinct games"] == 16
+    assert figures["results equal to the undisturbed run's"]
+
+
+@posix
+def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
+    """Nobody is left to stop a program that stalls, but the worker that plays the game."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    arguments = ["--player", "a=" + little("stall.py"), "--player", f"b={HONEST}", "--clock", "60000", "--out", str(tmp_path / "a")]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "quartet", "tournament", "ugolki", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+    )
+    processes: list[psutil.Process] = []
+    deadline = time.monotonic() + 60
+    while not any("stall.py" in " ".join(process.cmdline()) for process in processes) and time.monotonic() < deadline:
+        processes = psutil.Process(run.pid).children(recursive=True)
+        time.sleep(0.1)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    _, alive = psutil.wait_procs(processes, timeout=20)
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+    assert [path for path in temporary.iterdir() if path.name.startswith("quartet-")] == []
+
+
+@posix
+def test_ctrl_c_says_where_it_goes_on(tmp_path: Path) -> None:
+    arguments = ["--player", "a=bot", "--player", "b=greedy", "--out", str(tmp_path / "a")]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "quartet", "tournament", "ugolki", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(2)
+    os.killpg(run.pid, signal.SIGINT)
+    output, errors = run.communicate(timeout=60)
+    assert output == ""
+    assert errors.strip() == f"quartet: left after 0 games; the same command goes on from {tmp_path / 'a'}"
+    assert run.returncode == 130
