@@ -136,6 +136,9 @@ class Conversation:
             if error.errno in OUR_FAULTS:
                 raise
             raise NotStartedError(error.errno, f"{error.strerror}: {error.filename}") from error
+        except BaseException:  # interrupted, by a signal say, when the program may have been started already
+            self._tree.kill(None)
+            raise
         self.started = time.perf_counter()
         self._next_look = self.started
         try:
@@ -280,7 +283,7 @@ class Conversation:
         size = -1
         while size < self.pipes.remarks.size < STDERR_LIMIT:
             size = self.pipes.remarks.size
-            self._hub.move(0)
+            self._hub.move(self._hub.lag)
         self.pipes.remarks.finish()
 
     def _watch_exit(self) -> None:

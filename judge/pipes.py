@@ -105,7 +105,10 @@ class Hub(ABC):
 
     Attributes:
         watchers: called before every wait; each does what it is time for, and gives the seconds until it wants to be called again.
+        lag: seconds after which whatever a program has written is there to be moved.
     """
+
+    lag = 0.0
 
     def __init__(self) -> None:
         self.watchers: list[Callable[[], float]] = []
@@ -205,6 +208,8 @@ class PollHub(Hub):
 
 class ThreadHub(Hub):
     """Moves bytes where the system cannot wait for pipes: every pipe has a thread that does."""
+
+    lag = 0.05
 
     def __init__(self) -> None:
         super().__init__()

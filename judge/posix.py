@@ -109,8 +109,10 @@ class Tree:
             return None
         return sum(_run_queue(pid) for pid in self.members())
 
-    def kill(self, main: psutil.Popen) -> int:
+    def kill(self, main: psutil.Popen | None) -> int:
         """End every process and wait until it is gone; gives the number of those that were alive, `main` not counted.
+
+        `main` is None where starting it was interrupted: it may or may not be there.
 
         They are stopped first and killed when none runs any more: killed one by one they could start others meanwhile. A signal
         to a whole process group reaches all its members at once, so that a fork bomb cannot outrun it, unless every process of the
@@ -121,7 +123,7 @@ class Tree:
             deadline = time.monotonic() + SWEEP_SECONDS
             while _stop(self._doomed(), stopped) and time.monotonic() < deadline:
                 pass
-        left = sum(_is_alive(pid) for pid in stopped - {main.pid})
+        left = sum(_is_alive(pid) for pid in stopped - {self._main})
         deadline = time.monotonic() + SWEEP_SECONDS
         while (members := self._doomed()) and time.monotonic() < deadline:
             for pid in members:
@@ -129,7 +131,7 @@ class Tree:
                     os.kill(pid, signal.SIGKILL)
                 with suppress(OSError, psutil.TimeoutExpired):
                     # Those that are no children of ours yet will be: their parents die as well.
-                    main.wait(0) if pid == main.pid else self._reap(pid)
+                    main.wait(0) if main is not None and pid == main.pid else self._reap(pid)
             time.sleep(0.001)
         self.close()
         return left

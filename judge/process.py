@@ -78,7 +78,8 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
     an exception such as KeyboardInterrupt, no process of the program lives.
     """
     with _one_at_a_time:
-        tree = Tree()
+        tree, main, drain = Tree(), None, None
+        left_behind = 0
         started = time.perf_counter()
         try:
             main = psutil.Popen(
@@ -91,17 +92,17 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
                 stderr=subprocess.PIPE,
                 **SPAWN,
             )
-        except OSError as error:
-            tree.close()
-            return Run(Ending.NOT_STARTED, 0.0, problem=f"{error.strerror}: {error.filename}")
-        drain = Drain(main.stderr.fileno())
-        left_behind = 0
-        try:
             tree.adopt(main)
+            drain = Drain(main.stderr.fileno())
             ending, spent, peak, status = _watch(main, tree, started, seconds, megabytes)
+        except OSError as error:
+            if main is not None:
+                raise
+            return Run(Ending.NOT_STARTED, 0.0, problem=f"{error.strerror}: {error.filename}")
         finally:
+            # Also when a signal interrupts us in the middle of the start: the program may be there, though we do not know it yet.
             left_behind = tree.kill(main)
-            if drain.finish():
+            if main is not None and (drain is None or drain.finish()):
                 main.stderr.close()
         return Run(ending, spent, peak, status, bytes(drain.kept), drain.size, left_behind)
 

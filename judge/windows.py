@@ -123,18 +123,23 @@ if sys.platform == "win32":
             """How long the program's threads have waited for a processor; Windows does not say."""
             return None
 
-        def kill(self, main: psutil.Popen) -> int:
-            """End every process and wait until it is gone; gives the number of those that were alive, `main` not counted."""
-            alive = len(set(self.members()) - {main.pid})
-            with suppress(psutil.Error):
-                main.kill()  # it may not have reached the job
+        def kill(self, main: psutil.Popen | None) -> int:
+            """End every process and wait until it is gone; gives the number of those that were alive, `main` not counted.
+
+            `main` is None where starting it was interrupted: one that was started then is not in the job yet, and escapes.
+            """
+            alive = len(set(self.members()) - {None if main is None else main.pid})
+            if main is not None:
+                with suppress(psutil.Error):
+                    main.kill()  # it may not have reached the job
             self._kernel.TerminateJobObject(self._job, 1)
             deadline = time.monotonic() + SWEEP_SECONDS
             while self.members() and time.monotonic() < deadline:
                 time.sleep(0.001)
             self.close()
-            with suppress(psutil.Error):
-                main.wait(SWEEP_SECONDS)
+            if main is not None:
+                with suppress(psutil.Error):
+                    main.wait(SWEEP_SECONDS)
             return alive
 
         def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -267,3 +268,23 @@ def test_directories_deeper_than_any_recursion() -> None:
     finally:
         subprocess.run(["rm", "-rf", str(home)], check=False)
         shutil.rmtree(home, ignore_errors=True)
+
+
+@posix
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an interrupted Popen leaves its pipes to the collector
+@pytest.mark.parametrize("number", range(20))
+def test_a_signal_while_a_program_is_being_started(tmp_path: Path, mark: str, number: int) -> None:
+    """Whenever it comes, in the middle of the start too, nothing is left."""
+    timer = threading.Timer(0.0005 * number, os.kill, [os.getpid(), signal.SIGUSR1])
+    before = signal.signal(signal.SIGUSR1, _interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012  (it may come before the program is started)
+            timer.start()
+            run([sys.executable, "-c", "import time; time.sleep(60)", mark], tmp_path, seconds=20, megabytes=256)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

@@ -278,7 +278,7 @@ def test_wall_clock_counts_sleep_and_processor_time_does_not(mark: str) -> None:
 
 def test_processor_time_counts_thinking_on_the_opponents_time(mark: str) -> None:
     ponderer, slow = little(2, "ponders", "0.3", mark), little(1, "sleeps", "0.5", mark)
-    assert result(play(ponderer, slow, clock=2500)).termination is Termination.SCORE
+    assert result(play(ponderer, slow, clock=60_000)).termination is Termination.SCORE
     outcome = result(play(ponderer, slow, clock=500, cpu=True))
     assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
     assert "ms of processor time" in outcome.sentence
