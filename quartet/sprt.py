@@ -128,8 +128,8 @@ class State:
         test, decision = self.test, self.decision()
         words = {
             None: "undecided",
-            Decision.H0: "H0 accepted: no stronger than the first hypothesis",
-            Decision.H1: "H1 accepted: stronger, by the second one",
+            Decision.H0: "H0 accepted: the new version is not stronger by as much as was asked for",
+            Decision.H1: "H1 accepted: the new version is stronger",
         }
         counts = ", ".join(f"{score:g}: {count}" for score, count in test.counts(self.scores).items() if count)
         return (

@@ -201,7 +201,8 @@ def test_bad_hypotheses_are_told() -> None:
 @posix
 def test_it_survives_sigkill(tmp_path: Path) -> None:
     """A short run of `python -m bench.kill ugolki`; docs/results.md has the long one."""
-    figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1, most_seconds=1.2)
+    figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1)
+    assert figures["kills"] >= 1
     assert figures["distinct games"] == 28
     assert figures["ratings equal"]
 
