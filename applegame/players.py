@@ -9,8 +9,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from applegame.protocol import PASS
-from core.errors import RuleError, UnknownNameError
+from core.errors import UnknownNameError
 from core.limits import Limits, SearchInfo
+from core.players import Greedy, Uniform, lead, lead_after, moves
 
 if TYPE_CHECKING:
     from core.rules import Move, Position, Searcher
@@ -21,7 +22,7 @@ NAMES = ("greedy", "random", "sample:1", "sample:2", "sample:3")
 def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "greedy":
-        return Greedy(Random(seed))
+        return Greedy(Random(seed), swing)  # it passes only when there is no rectangle
     if name == "random":
         return Uniform(Random(seed))
     if name == "sample:1":
@@ -33,35 +34,11 @@ def player(name: str, seed: int | None = None) -> Searcher[Position]:
     raise UnknownNameError(f"the apple game has no built-in player {name!r}; there are: {', '.join(NAMES)}")
 
 
-class Uniform:
-    """Any move, the pass included, all equally likely."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        return SearchInfo(self._random.choice(_moves(position)), depth=0, nodes=1)
-
-
-class Greedy:
-    """One ply on the difference of cells; ties are broken at random. It passes only when there is no rectangle."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        moves = _moves(position)
-        swings = [swing(position, move) for move in moves]
-        best = max(swings)
-        move = self._random.choice([m for m, value in zip(moves, swings, strict=True) if value == best])
-        return SearchInfo(move, score=best, depth=1, nodes=len(moves))
-
-
 class Passing:
     """sample:1 passes."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        _moves(position)
+        moves(position)
         return SearchInfo(PASS, depth=0, nodes=1)
 
 
@@ -69,34 +46,21 @@ class FirstPair:
     """sample:2 takes the first two adjacent digits of a row, in reading order, that make a rectangle."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        moves = _moves(position)  # in ascending order, so in reading order of the upper left corner
-        move = next((m for m in moves if m[0] == m[2] and m[3] == m[1] + 1), PASS)
-        return SearchInfo(move, depth=0, nodes=len(moves))
+        choice = moves(position)  # in ascending order, so in reading order of the upper left corner
+        move = next((m for m in choice if m[0] == m[2] and m[3] == m[1] + 1), PASS)
+        return SearchInfo(move, depth=0, nodes=len(choice))
 
 
 class FirstSwing:
     """sample:3 takes the largest swing, among equals the first in the order of r1, r2, c1, c2."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        moves = sorted(_moves(position), key=lambda m: (m[0], m[2], m[1], m[3]))
-        swings = [swing(position, move) for move in moves]
+        choice = sorted(moves(position), key=lambda m: (m[0], m[2], m[1], m[3]))
+        swings = [swing(position, move) for move in choice]
         best = max(swings)
-        return SearchInfo(moves[swings.index(best)], score=best, depth=1, nodes=len(moves))
+        return SearchInfo(choice[swings.index(best)], score=best, depth=1, nodes=len(choice))
 
 
 def swing(position: Position, move: Move) -> int:
     """By how much a move changes the mover's lead: 1 for a cell that was nobody's, 2 for one of the opponent's."""
-    seat = position.to_move
-    return _lead(position.play(move), seat) - _lead(position, seat)
-
-
-def _lead(position: Position, seat: int) -> int:
-    scores = position.scores()
-    return (scores[seat] or 0) - (scores[1 - seat] or 0)
-
-
-def _moves(position: Position) -> list[Move]:
-    moves = position.legal()
-    if not moves:
-        raise RuleError("the game is over")
-    return moves
+    return lead_after(position, move) - lead(position, position.to_move)

@@ -155,13 +155,12 @@ class Local:
         self._executor = self._start()
 
     def close(self) -> None:
-        """End all processes, and with them their programs."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        """End all processes, and with them their programs, and wait for that."""
         if any(future is not None and not future.done() for _, future in self._slots):
             for process in multiprocessing.active_children():
                 if process not in self._strangers:
                     process.terminate()
-        self._executor.shutdown()
+        self._executor.shutdown(cancel_futures=True)
 
     def _start(self) -> Executor:
         # Spawned, not forked: the display has threads, and a forked child could inherit a lock that nobody opens any more.

@@ -8,12 +8,13 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
-from core.errors import RuleError, UnknownNameError
+from core.errors import UnknownNameError
 from core.limits import Limits, SearchInfo
+from core.players import Greedy, Uniform, lead_after, moves
 from core.rules import Position
 
 if TYPE_CHECKING:
-    from core.rules import Move, Searcher
+    from core.rules import Searcher
 
 NAMES = ("greedy", "random", "sample")
 
@@ -30,40 +31,12 @@ class HandPosition(Position, Protocol):
 def player(name: str, seed: int | None = None) -> Searcher[HandPosition]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "greedy":
-        return Greedy(Random(seed))
+        return Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return Uniform(Random(seed))
     if name == "sample":
         return Sample()
     raise UnknownNameError(f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)}")
-
-
-class Uniform:
-    """Any move, all equally likely."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        return SearchInfo(self._random.choice(_moves(position)), depth=0, nodes=1)
-
-
-class Greedy:
-    """One ply on the difference of the scores as if the game were over; ties are broken at random."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        moves = _moves(position)
-        seat = position.to_move
-        leads = []
-        for move in moves:
-            scores = position.play(move).scores()
-            leads.append((scores[seat] or 0) - (scores[1 - seat] or 0))
-        best = max(leads)
-        move = self._random.choice([m for m, value in zip(moves, leads, strict=True) if value == best])
-        return SearchInfo(move, score=best, depth=1, nodes=len(moves))
 
 
 class Sample:
@@ -72,14 +45,7 @@ class Sample:
     def choose(self, position: HandPosition, limits: Limits) -> SearchInfo:  # noqa: ARG002
         seat = position.to_move
         hand = position.hands[seat]
-        moves = sorted(_moves(position), key=lambda move: (move[0], hand.index(move[1])))
-        scores = [position.play(move).scores()[seat] or 0 for move in moves]
+        choice = sorted(moves(position), key=lambda move: (move[0], hand.index(move[1])))
+        scores = [position.play(move).scores()[seat] or 0 for move in choice]
         best = max(scores)
-        return SearchInfo(moves[scores.index(best)], score=best, depth=1, nodes=len(moves))
-
-
-def _moves(position: Position) -> list[Move]:
-    moves = position.legal()
-    if not moves:
-        raise RuleError("the game is over")
-    return moves
+        return SearchInfo(choice[scores.index(best)], score=best, depth=1, nodes=len(choice))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.progress import track
 
 import registry
 from core.errors import TextError
 
 if TYPE_CHECKING:
-    from core.rules import Position
+    from core.rules import Move, Position
 
 
 @click.command(short_help="Count sequences of plies.")
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 @click.option("--position", "file", type=click.Path(path_type=Path), help="Start from the position in this file, not from the start.")
 @click.option("--reference", is_flag=True, help="Count with the plain reference rules instead of the fast ones.")
 @click.option("--divide", is_flag=True, help="Print the count behind each first move, too.")
-def command(game: str, depth: int, file: Path | None, reference: bool, divide: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+def command(game: str, depth: int, file: Path | None, reference: bool, divide: bool, as_json: bool) -> None:
     """Count the sequences of DEPTH plies of GAME.
 
     The count stands alone on the last line of standard output; time and speed go to standard error. A file holds a position in
@@ -31,18 +35,27 @@ def command(game: str, depth: int, file: Path | None, reference: bool, divide: b
     rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
     position = rules.start() if file is None else _read(rules, file)
     started = time.perf_counter()
-    if divide and depth > 0:
-        count = 0
-        for move in position.legal():
-            behind = position.play(move).perft(depth - 1)
-            print(f"{' '.join(map(str, move))}: {behind}")
-            count += behind
-    else:
-        count = position.perft(depth)
+    behind = _behind(position, depth) if depth > 0 else {}
+    count = sum(behind.values()) if depth > 0 else 1
     seconds = time.perf_counter() - started
+    if as_json:
+        moves = {" ".join(map(str, move)): number for move, number in behind.items()} if divide else None
+        print(json.dumps({"game": game, "depth": depth, "count": count, "seconds": round(seconds, 6), "moves": moves}))
+        return
+    if divide:
+        for move, number in behind.items():
+            print(f"{' '.join(map(str, move))}: {number}")
     print(count)
     sys.stdout.flush()
     print(f"{seconds:.3f} s, {count / max(seconds, 1e-9):,.0f} sequences/s", file=sys.stderr)
+
+
+def _behind(position: Position, depth: int) -> dict[Move, int]:
+    """The count behind each first move; a bar on the terminal shows how far it is. depth >= 1."""
+    if depth == 1:
+        return dict.fromkeys(position.legal(), 1)
+    bar = track(position.legal(), "counting", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    return {move: position.play(move).perft(depth - 1) for move in bar}
 
 
 def _read(rules: type[Position], file: Path) -> Position:

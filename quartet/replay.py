@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from contextlib import closing
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.progress import track
 
 import registry
 from arena.launch import launch
@@ -45,7 +47,12 @@ if TYPE_CHECKING:
     "--at", "ply", type=click.IntRange(min=0), metavar="PLY", help="Do not redraw: put a program before the position after PLY plies."
 )
 @click.option("--ask", "program", metavar="PROGRAM", help="The program for --at, as for `quartet match`.")
-def command(game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, delay: int, ply: int | None, program: str | None) -> None:
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, and nothing else: for every log whether it agrees, and the line about it."
+)
+def command(
+    game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, delay: int, ply: int | None, program: str | None, as_json: bool
+) -> None:
     """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came out.
 
     Where the judge exchanges files, logs are ours: checked are the text that every program was sent, what its answer was worth, the
@@ -62,22 +69,29 @@ def command(game: str, logs: tuple[Path, ...], draw: bool | None, step: bool, de
     """
     info = registry.load(game, "reference").INFO  # an unknown game is an error of the command line, not of every log
     console = Console(highlight=False)
+    if as_json and (draw or step or program is not None):
+        raise QuartetError("--json is for checking: leave away --draw, --step and --ask")
     if ply is not None or program is not None:
         if ply is None or program is None or len(logs) != 1:
             raise QuartetError("--at and --ask go together, with a single log")
         ask = _ask_lines if info.lines is not None else _ask_files
         sys.exit(0 if ask(game, logs[0], ply, program, console) else 1)
-    draw = draw if draw is not None else len(logs) == 1
+    draw = draw if draw is not None else len(logs) == 1 and not as_json
     screen = Screen(console, delay=delay / 1000, step=step) if draw or step else None
-    failed = 0
-    for path in logs:
+    outcomes: list[dict[str, object]] = []
+    progress = track(logs, "checking", console=Console(stderr=True), transient=True, disable=screen is not None or not sys.stderr.isatty())
+    for path in progress:
+        agrees = True
         try:
             outcome = _replay(game, path, screen) if info.lines is None else _replay_lines(games.load_lines(game), path, screen, console)
         except (TextError, RuleError) as error:
-            outcome = str(error)
-            failed += 1
-        console.print(f"{path}: {outcome}", markup=False, soft_wrap=True)
-    if failed:
+            outcome, agrees = str(error), False
+        outcomes.append({"log": str(path), "agrees": agrees, "outcome": outcome})
+        if not as_json:
+            console.print(f"{path}: {outcome}", markup=False, soft_wrap=True)
+    if as_json:
+        print(json.dumps(outcomes, indent=2))
+    if not all(found["agrees"] for found in outcomes):
         sys.exit(1)
 
 

@@ -95,7 +95,7 @@ def command(game: str, players: tuple[str, ...], games: int, pairing: str, round
         console.print(f"{game}, {pairing}: {len(results)} games, seed {settings.seed}", style="bold")
         console.print(_wide(console, running.table(results, names, order, extra)))
         if complaint:
-            console.print(complaint)
+            console.print(complaint, markup=False)
         console.print(f"records: {records.folder}", soft_wrap=True)
 
 

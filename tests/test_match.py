@@ -373,6 +373,8 @@ def test_perft() -> None:
         assert lines[-1] == "485"
         assert len(lines) == (23 if extra == ["--divide"] else 1)
         assert done.stderr != ""
+    data = json.loads(quartet("perft", "ugolki", "2", "--json", "--divide").stdout)
+    assert (data["count"], sum(data["moves"].values()), len(data["moves"])) == (485, 485, 22)
 
 
 def test_perft_from_a_file() -> None:
@@ -389,7 +391,7 @@ def test_games() -> None:
     assert "ugolki" in quartet("games").stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"]])
+@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"], ["tournament"], ["sprt"]])
 def test_help(arguments: list[str]) -> None:
     done = quartet(*arguments, "--help")
     assert "Usage: quartet" in done.stdout

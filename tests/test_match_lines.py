@@ -358,3 +358,10 @@ def nothing_is_left() -> Iterator[None]:
     """No process of ours may be left after a test."""
     yield
     assert living_children() == set()
+
+
+def test_logs_are_checked_for_scripts(sample_log: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.txt"
+    torn.write_text(sample_log.read_text().replace("FIRST a", "FIRST z", 1))
+    found = json.loads(quartet("replay", "connexion", str(sample_log), str(torn), "--json", code=1).stdout)
+    assert [(log["log"], log["agrees"]) for log in found] == [(str(sample_log), True), (str(torn), False)]
