@@ -3,6 +3,7 @@
     run.json        what is played: a folder is for one run only
     games.jsonl     a line for every finished game; this file is the truth
     games/N.log     the log of game N in the judge's format
+    games/N.err     what its programs said on standard error, where they said anything
     index.sqlite    the same for questions: tables `games` and `seats`, made anew from games.jsonl where they differ
     lock            held by the process that plays
 
@@ -18,7 +19,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 import msgspec
 
@@ -70,6 +71,8 @@ class Records:
             return
         try:
             write_whole(self.folder / log_name(result.number), played.log)
+            if played.stderr:
+                write_whole(self.folder / stderr_name(result.number), played.stderr.encode("utf-8", "replace"))
             self._games.write(msgspec.json.encode(result) + b"\n")
             self._games.flush()
             self.done[result.number] = result
@@ -162,6 +165,23 @@ class Records:
 def log_name(number: int) -> str:
     """The log of a game, relative to the folder."""
     return f"games/{number:06}.log"
+
+
+def stderr_name(number: int) -> str:
+    """What the programs of a game said, relative to the folder; there only if they said anything."""
+    return f"games/{number:06}.err"
+
+
+def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
+    """The plan and the finished games of a run, which may be going on. Raises TextError and QuartetError."""
+    try:
+        plan = msgspec.json.decode((folder / "run.json").read_bytes(), type=dict[str, Any])
+        data = (folder / "games.jsonl").read_bytes()
+        return plan, [msgspec.json.decode(line, type=GameResult) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+    except OSError as error:
+        raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise TextError(f"{folder} holds records that cannot be read: {error}") from error
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -98,6 +98,15 @@ class Use(msgspec.Struct, frozen=True):
     lost: dict[str, int] = {}
 
 
+class Foul(msgspec.Struct, frozen=True):
+    """A turn, or a game, that a seat has forfeited: when, how it is called, and a sentence."""
+
+    ply: int
+    seat: int
+    verdict: str
+    reason: str
+
+
 class GameResult(msgspec.Struct, frozen=True):
     """One finished game: a line of `games.jsonl`. By seat, but for `seconds` of the whole game; the rest as in Unit and Result.
 
@@ -117,13 +126,15 @@ class GameResult(msgspec.Struct, frozen=True):
     seconds: float
     reason: str = ""
     overloaded: bool = False
+    fouls: tuple[Foul, ...] = ()
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What comes back from a worker: the result, and the log in the judge's own format."""
+    """What comes back from a worker: the result, the log in the judge's own format, and what the programs said on standard error."""
 
     result: GameResult
     log: bytes
+    stderr: str = ""
 
 
 def play(unit: Unit, core: int | None = None) -> Played:
@@ -186,9 +197,16 @@ def _played(unit: Unit, turns: Sequence[Turn], result: Result, log: bytes) -> Pl
             shares=result.shares,
             use=tuple(use(turns, seat) for seat in range(len(unit.seats))),
             seconds=0,
+            fouls=tuple(Foul(turn.ply, turn.seat, turn.verdict.value, turn.reason) for turn in turns if turn.verdict.lost),
         ),
         log,
+        "".join(_said(unit, turn.seat, turn.ply, line) for turn in turns for line in turn.stderr.splitlines()),
     )
+
+
+def _said(unit: Unit, seat: int, ply: int, text: str) -> str:
+    """A line of standard error, for the records; what we have asked for ourselves is not worth one."""
+    return "" if INFO.match(text) else f"ply {ply}, {unit.players[seat].name}: {text}\n"
 
 
 def _by_files(unit: Unit) -> Played:
@@ -235,8 +253,10 @@ def _by_lines(unit: Unit) -> Played:
         seconds=0,
         reason=outcome.sentence,
         overloaded=outcome.overloaded,
+        fouls=() if outcome.offender is None else (Foul(outcome.plies, outcome.offender, outcome.termination.value, outcome.sentence),),
     )
-    return Played(result, log.encode())
+    said = sorted((ply, seat, text) for seat, remarks in enumerate(outcome.remarks) for ply, text in remarks)
+    return Played(result, log.encode(), "".join(_said(unit, seat, ply, text) for ply, seat, text in said))
 
 
 def _duel(

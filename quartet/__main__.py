@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "tournament", "sprt", "replay", "perft", "bench")
+COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130
@@ -59,6 +59,7 @@ def cli() -> None:
     \b
     quartet games                                         what can be played, and by whom
     quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
+    quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?

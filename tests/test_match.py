@@ -391,7 +391,7 @@ def test_games() -> None:
     assert "ugolki" in quartet("games").stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"], ["tournament"], ["sprt"]])
+@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"], ["tournament"], ["sprt"], ["lost"]])
 def test_help(arguments: list[str]) -> None:
     done = quartet(*arguments, "--help")
     assert "Usage: quartet" in done.stdout

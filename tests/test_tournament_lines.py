@@ -56,6 +56,16 @@ def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: P
     with sqlite3.connect(tmp_path / "out" / "index.sqlite") as index:
         assert index.execute("SELECT count(*) FROM games").fetchone() == (6,)
     index.close()
+    fouls = json.loads(quartet("lost", str(tmp_path / "out"), "--stderr", "--json").stdout)
+    assert {foul["player"] for foul in fouls} == {"crash", "stall"}
+    crashed = [foul for foul in fouls if foul["player"] == "crash"]
+    assert all("exit status 1" in foul["reason"] and "crash: out of luck" in foul["stderr"] for foul in crashed)
+    quartet("replay", "applegame", *(foul["log"] for foul in fouls))
+    said = quartet("lost", str(tmp_path / "out"), "--player", "stall").stdout.splitlines()
+    assert len(said) == len(fouls) - len(crashed) + 1
+    assert all("stall: tle:" in line for line in said[:-1])
+    assert "nobody is called 'x'" in quartet("lost", str(tmp_path / "out"), "--player", "x", code=2).stderr
+    assert "holds no records" in quartet("lost", str(tmp_path), code=2).stderr
 
 
 def test_a_sequential_test_of_two_players_decides(tmp_path: Path) -> None:
