@@ -7,7 +7,7 @@ class Limits:
     """Bounds of one search; it stops at the first one reached. None means no bound.
 
     Attributes:
-        deadline: moment on the monotonic clock (`time.monotonic`), in seconds.
+        deadline: moment on the clock of `core.clock.now`, in seconds; on Linux and macOS that is `time.monotonic`.
         nodes: nodes visited.
         depth: plies of iterative deepening.
     """

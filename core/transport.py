@@ -1,4 +1,4 @@
-"""The agent's side of what a judge does: so far the file exchange, in which the program is started anew for every move.
+"""The agent's side of the file exchange, in which the program is started anew for every move; `core.lines` is for judges that speak lines.
 
 Nothing here may be slow to import, and nothing may leave a broken answer behind.
 """
