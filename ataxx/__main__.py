@@ -1,4 +1,4 @@
-"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output."""
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.lines import Agent, converse, parse_arguments
 
 
 def main(arguments: list[str]) -> int:
-    name, seed = parse_arguments("ataxx", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), init=False)
+    choice = parse_arguments("ataxx", arguments, NAMES)
+    agent = Agent(protocol, Position, player(choice.player, choice.seed), init=False, nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

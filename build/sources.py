@@ -128,12 +128,10 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
         wanted = [Extension(name, [path.relative_to(ROOT).as_posix()], include_dirs=["."]) for name, path in modules.items()]
         try:
             place = (SCRATCH / "c").relative_to(ROOT).as_posix()
-            made: list[Extension] = cythonize(  # type: ignore[no-untyped-call]
-                wanted, compiler_directives=directives("release"), build_dir=place, quiet=True
-            )
+            cythonize(wanted, compiler_directives=directives("release"), build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
         except CompileError as error:
             raise QuartetError(f"Cython cannot translate {', '.join(modules)}: {error}") from error
-        return {extension.name: ROOT / extension.sources[0] for extension in made}
+    return {name: SCRATCH / "c" / path.relative_to(ROOT).with_suffix(".c") for name, path in modules.items()}
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,7 @@ class Compiler:
 
     def objects(self, sources: Mapping[str, Path], more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Path]:
         """Module -> object file; `more` has further flags for some. Raises QuartetError with what the compiler says."""
-        headers = _digest(path for room in {"core", *registry.GAMES.values()} for path in sorted((ROOT / room).rglob("*.h")))
+        headers = _digest(path for room in ("build", "core", *registry.GAMES.values()) for path in sorted((ROOT / room).rglob("*.h")))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = {name: pool.submit(self._object, path, (more or {}).get(name, ()), headers) for name, path in sources.items()}
             return {name: job.result() for name, job in jobs.items()}
