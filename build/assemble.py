@@ -16,6 +16,7 @@ order of sets. `build/frozen.py` makes the plan:
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import json
@@ -53,8 +54,8 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
     from PyInstaller.archive.writers import CArchiveWriter  # noqa: PLC0415  (an extra)
 
     (scratch / MODULES).write_bytes(archive(plan["modules"]))
-    script = scratch / "quartet.py"
-    script.write_text(plan["script"], encoding="utf-8")
+    script = Path("quartet.py")
+    (scratch / script).write_text(plan["script"], encoding="utf-8")
     files = [*((name, Path(file)) for name, file in plan["files"]), (MODULES, scratch / MODULES)]
     entries = [(option, "", False, "o") for option in plan["options"]]
     entries.append((script.stem, str(script), False, "s"))
@@ -66,7 +67,8 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
         target.chmod(0o755 if is_linked(file) else 0o644)
-    CArchiveWriter(str(scratch / "package"), entries, plan["library"])
+    with contextlib.chdir(scratch):  # the script's code holds the path that it is given by
+        CArchiveWriter("package", entries, plan["library"])
     executable = Path(plan["executable"])
     executable.parent.mkdir(parents=True, exist_ok=True)
     executable.write_bytes(Path(plan["bootloader"]).read_bytes() + (scratch / "package").read_bytes())

@@ -37,7 +37,7 @@ def system(platform: str, windows_python: Path | None) -> frozen.System:
 
 def start(artefact: Path, folder: Path) -> Sequence[str] | None:
     """Lay the executable into a folder, and give the command by which a judge starts it there; None where nothing here can run it."""
-    content = artefact.parent / "_internal"
+    content = artefact.parent / frozen.CONTENT
     if content.is_dir():
         shutil.copytree(content, folder / content.name)
     program = folder / artefact.name

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -42,6 +43,8 @@ ENCODINGS = ("ascii", "latin_1", "utf_8", "utf_8_sig", "utf_16", "utf_16_le", "u
 """What an agent may read or write; names of encodings are no imports. Python itself needs no more in its UTF-8 mode."""
 TWINS = {"posixpath": "ntpath"}
 """What `os` imports on one system -> on the other."""
+CONTENT = "_internal"
+"""The folder beside an executable that does not carry everything itself."""
 ALWAYS = ("build.start", "core.frozen", "core.selftest")
 """What an executable does beside playing."""
 
@@ -95,6 +98,9 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
     executable = (out / game / game if in_folder else out / game).with_suffix(system.suffix)
     if executable.is_dir():
         raise QuartetError(f"{executable} is a folder: name another one with --out, or move it away")
+    content = (executable.parent / CONTENT).resolve() if in_folder else None
+    if content is not None:
+        shutil.rmtree(content, ignore_errors=True)
     sources.SCRATCH.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=sources.SCRATCH) as folder:
         scratch = Path(folder)
@@ -113,15 +119,15 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
         python = {name.removeprefix("build."): file for name, file in parts.python.items()}
         plan = {
             "bootloader": str(system.bootloader),
-            "executable": str(executable),
+            "executable": str(executable.resolve()),
             "library": system.library.name,
             # In UTF-8 mode Python asks for no other encoding, whatever the machine's language.
-            "options": ["X utf8", *(["pyi-contents-directory _internal"] if in_folder else [])],
+            "options": ["X utf8", *([f"pyi-contents-directory {CONTENT}"] if in_folder else [])],
             "script": f"import start\nstart.run({package!r}, {dict(sorted(places.items()))!r})\n",
             "modules": {name: str(file) for name, file in {**standard_modules(imported.python, system), **python}.items()},
             "files": [[name, str(file)] for name, file in files[in_folder:]],
             "separator": "\\" if system.suffix else "/",
-            "folder": str(executable.parent / "_internal") if in_folder else None,
+            "folder": str(content) if in_folder else None,
         }
         run_python(["-E", "-s", str(Path(__file__).with_name("assemble.py"))], json.dumps(plan), PYTHONHASHSEED="0")
         system.finish(executable)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+import zlib
 from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +57,11 @@ class Windows(frozen.System):
         return cls(bootloader, library, ".exe", modules, (home, home / "DLLs"), (".pyd", ending))
 
     def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
-        headers = scratch / "include"
-        shutil.copytree(sysconfig.get_path("include"), headers)
-        shutil.copy(HEADERS / "pyconfig.h", headers)
-        compiler = sources.Compiler((COMPILER,), LEVEL, ("-DMS_WIN64",), headers)
+        compiler = sources.Compiler((COMPILER,), LEVEL, ("-DMS_WIN64",), headers_for_windows())
         objects = compiler.objects(sources.translate(modules), {name: inner_name(name) for name in modules})
-        flags = ["-shared", "-s", "-static-libgcc", "-Wl,--no-insert-timestamp"]
+        # Otherwise the linker writes the time into it, and makes up an address from the path of the file.
+        same = ["-Wl,--no-insert-timestamp", "-Wl,--image-base=0x180000000"]
+        flags = ["-shared", "-s", "-static-libgcc", *same]
         compiler.run(*flags, "-o", str(scratch / LIBRARY), *map(str, objects.values()), str(self.library))
         return [scratch / LIBRARY], {name: (LIBRARY, name.replace(".", "_")) for name in modules}
 
@@ -91,6 +91,18 @@ class Windows(frozen.System):
         total = (total & 0xFFFF) + (total >> 16)
         struct.pack_into("<I", data, place, (total + len(data)) & 0xFFFFFFFF)
         executable.write_bytes(data)
+
+
+def headers_for_windows() -> Path:
+    """Python's headers, with the configuration of Windows; always in the same place, by which compiled objects are known again."""
+    ours, theirs = (HEADERS / "pyconfig.h").read_bytes(), Path(sysconfig.get_path("include"))
+    target = sources.ROOT / ".build" / "windows" / f"include-{sys.version.split()[0]}-{zlib.crc32(ours):08x}"
+    if not target.is_dir():
+        draft = target.with_name(f"{target.name}.{os.getpid()}.new")
+        shutil.copytree(theirs, draft, dirs_exist_ok=True)
+        (draft / "pyconfig.h").write_bytes(ours)
+        draft.rename(target)
+    return target
 
 
 def imported(library: Path) -> list[str]:
