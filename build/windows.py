@@ -41,20 +41,19 @@ class Windows(frozen.System):
     """64-bit Windows, seen from another system."""
 
     @classmethod
-    def from_here(cls, python: Path | None) -> Windows:
+    def from_here(cls, folder: Path | None) -> Windows:
         """With the Python for Windows in that folder, or a fetched one. Raises QuartetError."""
         frozen.pyinstaller()
         if shutil.which(COMPILER) is None:
             raise QuartetError(f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})")
-        home = python or unpacked(PYTHON_FROM, "deploy_libs/*")
+        home = folder or python()
         name = f"python{sys.version_info[0]}{sys.version_info[1]}.dll"
         library = find(home, name)
         if library is None:
             raise QuartetError(f"{home} has no {name}: a Python for Windows must be of the same version as the one that packs")
         modules = home / "Lib" if (home / "Lib" / "os.py").is_file() else Path(sysconfig.get_path("stdlib"))
-        bootloader = unpacked(f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe") / "run.exe"
         ending = f".cp{sys.version_info[0]}{sys.version_info[1]}-win_amd64.pyd"
-        return cls(bootloader, library, ".exe", modules, (home, home / "DLLs"), (".pyd", ending))
+        return cls(bootloader(), library, ".exe", modules, (home, home / "DLLs"), (".pyd", ending))
 
     def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
         compiler = sources.Compiler((COMPILER,), LEVEL, ("-DMS_WIN64",), headers_for_windows())
@@ -91,6 +90,16 @@ class Windows(frozen.System):
         total = (total & 0xFFFF) + (total >> 16)
         struct.pack_into("<I", data, place, (total + len(data)) & 0xFFFFFFFF)
         executable.write_bytes(data)
+
+
+def python() -> Path:
+    """A folder with a Python for Windows, without its modules in Python, which are the same everywhere. Raises QuartetError."""
+    return unpacked(PYTHON_FROM, "deploy_libs/*")
+
+
+def bootloader() -> Path:
+    """The pinned PyInstaller's for Windows. Raises QuartetError."""
+    return unpacked(f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe") / "run.exe"
 
 
 def headers_for_windows() -> Path:

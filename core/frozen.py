@@ -26,7 +26,8 @@ FOLDER = "_MEI"
 OLD = 60
 """Seconds. A younger folder may belong to a process that is about to lock it; that takes milliseconds."""
 BUDGET = 0.001
-"""Seconds that looking for such folders, and removing them, may take. The next start goes on where this one stopped."""
+"""Seconds that looking for such folders, and removing them, may take, but for the last step, of which there is always one: so the next
+start gets further, on the slowest machine."""
 
 
 def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
@@ -74,10 +75,10 @@ def clean_up(own: str) -> int:
         _lock(os.open(os.path.join(own, MARK), os.O_RDWR))  # never closed: it is held for as long as we live
         with os.scandir(os.path.dirname(own)) as places:
             for place in places:
-                if time.perf_counter() > deadline:
-                    break
                 if place.name.startswith(FOLDER) and place.name != os.path.basename(own) and place.is_dir(follow_symlinks=False):
                     removed += _remove_left(place.path, deadline)
+                if time.perf_counter() > deadline:
+                    break
     except OSError:
         pass
     return removed
@@ -112,14 +113,16 @@ def _remove_content(folder: str, deadline: float) -> bool:
     """Remove all but the mark, which goes last. Whether it is done; raises OSError."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if time.perf_counter() > deadline:
-                return False
+            if entry.name == MARK:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 if not _remove_content(entry.path, deadline):
                     return False
                 os.rmdir(entry.path)
-            elif entry.name != MARK:
+            else:
                 os.unlink(entry.path)
+            if time.perf_counter() > deadline:
+                return False
     return True
 
 
