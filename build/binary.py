@@ -10,7 +10,7 @@ from build.native import Native
 if TYPE_CHECKING:
     from pathlib import Path
 
-start = exe.start
+start, seconds = exe.start, exe.seconds
 
 
 def make(game: str, out: Path) -> Path:

@@ -15,8 +15,8 @@ from build import frozen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
-"""What runs a program for Windows on another system."""
+SECONDS_WITH_WINE = 10.0
+"""Of a move: Wine's own start of a process takes longer than many a move."""
 
 
 def make(game: str, out: Path, *, platform: str = "native", windows_python: Path | None = None, onedir: bool = False) -> Path:
@@ -42,7 +42,19 @@ def start(artefact: Path, folder: Path) -> Sequence[str] | None:
         shutil.copytree(content, folder / content.name)
     program = folder / artefact.name
     shutil.copy(artefact, program)
-    if artefact.suffix != ".exe" or sys.platform == "win32":
+    if not is_foreign(artefact):
         return [str(program)]
-    wine = next((found for name in WINE if (found := shutil.which(name))), None)
-    return None if wine is None else [wine, str(program)]
+    from build.windows import wine  # noqa: PLC0415
+
+    words = wine()
+    return None if words is None else [*words, str(program)]
+
+
+def seconds(artefact: Path) -> float | None:
+    """What a move may take here, where that says nothing about the machine that the executable is for."""
+    return SECONDS_WITH_WINE if is_foreign(artefact) else None
+
+
+def is_foreign(artefact: Path) -> bool:
+    """Whether it is for Windows, and this is none."""
+    return artefact.suffix == ".exe" and sys.platform != "win32"

@@ -37,6 +37,12 @@ HEADERS = Path(__file__).with_name("windows")
 LIBRARY = "agent.pyd"
 
 
+WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
+WINE_SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
+WINE_HOME = sources.ROOT / ".build" / "windows" / "wine"
+"""A Windows of our own: the user's is left alone."""
+
+
 class Windows(frozen.System):
     """64-bit Windows, seen from another system."""
 
@@ -149,3 +155,19 @@ def unpacked(requirement: str, pattern: str) -> Path:
     shutil.rmtree(draft / "wheel")
     draft.rename(target)
     return target
+
+
+def wine() -> list[str] | None:
+    """The words before a program for Windows that run it on another system; None where Wine is missing."""
+    program, server = (next((found for name in names if (found := shutil.which(name))), None) for names in (WINE, WINE_SERVER))
+    if program is None or server is None:
+        return None
+    words = ["env", f"WINEPREFIX={WINE_HOME}", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml="]
+    first = [program, "cmd", "/c", "exit"] if WINE_HOME.is_dir() else [program, "wineboot", "--init"]
+    WINE_HOME.parent.mkdir(parents=True, exist_ok=True)
+    # The server stays up for a minute, or every process would wait for it to start. What a Windows has in the background starts with
+    # the first program and keeps its streams open, so that is not one whose output somebody reads to its end.
+    for command in ([server, "-p60"], first):
+        nowhere = subprocess.DEVNULL
+        subprocess.run([*words, *command], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False)
+    return [*words, program]

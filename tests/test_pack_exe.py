@@ -11,7 +11,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -24,9 +24,6 @@ from tests.games import ROOT
 from tests.tools import need
 from ugolki.protocol import parse_answer
 from ugolki.reference import Position
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12")
 
@@ -57,17 +54,16 @@ class Strategy(NamedTuple):
     """A strategy's folder with an executable in it.
 
     Attributes:
-        command: starts it; temporary: where it unpacks itself; wine: what Wine needs in the environment.
+        command: starts it; temporary: where it unpacks itself, but for Windows.
     """
 
     folder: Path
     command: list[str]
     temporary: Path
-    wine: dict[str, str]
 
     def environment(self, **more: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("QUARTET_", "PYTHON"))}
-        return {**kept, "TMPDIR": str(self.temporary), **self.wine, **more}
+        return {**kept, "TMPDIR": str(self.temporary), **more}
 
     def run(self, *arguments: str, data: bytes = EXAMPLE, **environment: str) -> subprocess.CompletedProcess[str]:
         (self.folder / "input.txt").write_bytes(data)
@@ -86,11 +82,11 @@ class Strategy(NamedTuple):
         return parse_answer((self.folder / "output.txt").read_text(), 0)
 
 
-def lay(executable: Path, home: Path, wine: dict[str, str] | None = None) -> Strategy:
+def lay(executable: Path, home: Path) -> Strategy:
     (home / "strategy").mkdir()
     (home / "temporary").mkdir()
     command = workshop.load("exe").start(executable, home / "strategy")
-    return Strategy(home / "strategy", list(command), home / "temporary", wine or {})
+    return Strategy(home / "strategy", list(command), home / "temporary")
 
 
 @pytest.fixture(params=["one_file", "in_folder"])
@@ -318,22 +314,16 @@ def test_what_is_missing_is_said_in_a_line(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.fixture(scope="module")
-def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of a fresh Wine, whose server stays up while the tests run, away from their streams."""
-    program = need("wine64", *workshop.load("exe").WINE)
-    server = need("wine64", "wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
-    home = tmp_path_factory.mktemp("wine")
-    environment = {"WINEPREFIX": str(home), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
-    # The programs in the background of a Windows keep the streams open that they are started with.
-    for command in ([server, "-p600"], [program, "wineboot", "--init"]):
-        nowhere = subprocess.DEVNULL
-        subprocess.run(command, env={**os.environ, **environment}, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=True)
-    yield environment
-    subprocess.run([server, "-k"], env={**os.environ, **environment}, check=False)
+def wine() -> list[str]:
+    """The words that run a program for Windows."""
+    need("wine64", *workshop.load("windows").WINE)
+    words: list[str] = workshop.load("windows").wine()
+    return words
 
 
-def test_windows_plays_as_from_source(for_windows: Path, wine: dict[str, str], tmp_path: Path) -> None:
-    strategy = lay(for_windows, tmp_path, wine)
+@pytest.mark.usefixtures("wine")
+def test_windows_plays_as_from_source(for_windows: Path, tmp_path: Path) -> None:
+    strategy = lay(for_windows, tmp_path)
     for position in positions("ugolki", 10, seed=2):
         data = position.text().encode()
         done = strategy.run(data=data, QUARTET_NODES="300")
@@ -344,15 +334,14 @@ def test_windows_plays_as_from_source(for_windows: Path, wine: dict[str, str], t
         assert strategy.answer() in Position.parse(data.decode()).legal()
 
 
-def test_windows_knows_the_age_of_the_outer_process(wine: dict[str, str], tmp_path: Path) -> None:
+def test_windows_knows_the_age_of_the_outer_process(wine: list[str], tmp_path: Path) -> None:
     compiler = need(*MINGW)
     one, other = tmp_path / "one.exe", tmp_path / "other.exe"
     subprocess.run([compiler, "-Wall", "-Werror", "-I", str(ROOT), str(ROOT / "tests/windows/ages.c"), "-o", str(one)], check=True)
     shutil.copy(one, other)
-    run = need("wine64", *workshop.load("exe").WINE)
 
     def ages(*arguments: str) -> tuple[float, float]:
-        done = subprocess.run([run, *arguments], cwd=tmp_path, env={**os.environ, **wine}, capture_output=True, text=True, check=True)
+        done = subprocess.run([*wine, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
         own, outer = map(float, done.stdout.split())
         return own, outer
 
@@ -363,11 +352,12 @@ def test_windows_knows_the_age_of_the_outer_process(wine: dict[str, str], tmp_pa
     assert ages("one.exe", "other.exe")[1] == -1
 
 
-def test_windows_cleans_up(for_windows: Path, wine: dict[str, str], tmp_path: Path) -> None:
-    strategy = lay(for_windows, tmp_path, wine)
+@pytest.mark.usefixtures("wine")
+def test_windows_cleans_up(for_windows: Path, tmp_path: Path) -> None:
+    strategy = lay(for_windows, tmp_path)
     place = re.search(r"unpacked itself into C:\\(.+)\\_MEI", strategy.run("--selftest").stdout)
     assert place
-    temporary = Path(wine["WINEPREFIX"], "drive_c", *place[1].split("\\"))
+    temporary = Path(workshop.load("windows").WINE_HOME, "drive_c", *place[1].split("\\"))
     assert not list(temporary.glob("_MEI*"))
     killed = temporary / "_MEI1"
     killed.mkdir()
@@ -381,9 +371,10 @@ def test_windows_cleans_up(for_windows: Path, wine: dict[str, str], tmp_path: Pa
     assert not list(temporary.glob("_MEI*"))
 
 
-def test_windows_in_a_folder(wine: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("wine")
+def test_windows_in_a_folder(tmp_path: Path) -> None:
     need(*MINGW)
-    strategy = lay(workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", onedir=True), tmp_path, wine)
+    strategy = lay(workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", onedir=True), tmp_path)
     assert strategy.run(QUARTET_NODES="50").returncode == 0
     assert strategy.answer()
 
