@@ -51,8 +51,13 @@ def run(package: str, files: dict[str, tuple[str, str]]) -> NoReturn:
     """The whole program: the agent of that package."""
     sys.frozen = True  # type: ignore[attr-defined]
     sys.meta_path.insert(0, Extensions(sys._MEIPASS, files))  # type: ignore[attr-defined]  # noqa: SLF001
-    frozen = __import__("core.frozen", fromlist=["*"])
-    status = frozen.run(__import__(package + ".__main__", fromlist=["*"]).main, sys.argv[1:])
+    try:
+        frozen = __import__("core.frozen", fromlist=["*"])
+        main = __import__(package + ".__main__", fromlist=["*"]).main
+    except Exception as error:  # noqa: BLE001  (a line, not a traceback)
+        print(f"{sys.executable} is damaged, or not made for this machine: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+    status = frozen.run(main, sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

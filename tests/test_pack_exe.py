@@ -310,6 +310,37 @@ def test_what_is_missing_is_said_in_a_line(tmp_path: Path, monkeypatch: pytest.M
         executables.make("ugolki", tmp_path)
 
 
+# Damage
+
+
+@pytest.mark.parametrize("kept", [0.01, 0.3, 0.7, 0.999999])
+def test_a_truncated_file_says_so(unpacking: Strategy, kept: float) -> None:
+    (program,) = unpacking.folder.iterdir()
+    os.truncate(program, max(60_000, int(kept * program.stat().st_size)))
+    done = unpacking.run()
+    assert done.returncode != 0
+    assert "Could not load PyInstaller's embedded PKG archive" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "complaint"),
+    [
+        (b"PyInit_core_clock\0", "is damaged, or not made for this machine"),
+        (b"ugolki/__main__.pyc", "is damaged, or not made for this machine"),
+        (b"PyInit_ugolki_engine\0", "engine is missing: this file is damaged"),
+        (b"encodings/__init__.pyc", "encodings"),
+    ],
+)
+def test_a_damaged_file_fails(unpacking: Strategy, spoilt: bytes, complaint: str) -> None:
+    (program,) = unpacking.folder.iterdir()
+    data = program.read_bytes()
+    assert spoilt in data
+    program.write_bytes(data.replace(spoilt, b"?" * len(spoilt)))
+    done = unpacking.run()
+    assert done.returncode != 0
+    assert complaint in done.stderr
+
+
 # Windows
 
 

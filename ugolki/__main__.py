@@ -131,7 +131,8 @@ def main(arguments: Sequence[str]) -> int:
         files.forget()
         think = thinker(settings)
     except ImportError as error:
-        complain(f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout")
+        to_do = "this file is damaged" if hasattr(sys, "frozen") else "build the compiled modules first, with `python -m pip install -e .`"
+        complain(f"{error.name or error} is missing: {to_do}")
         return FAILED
     except (OSError, LookupError) as error:
         complain(str(error))
