@@ -91,6 +91,7 @@ def built_by_setup(modules: Mapping[str, Path], scratch: Path) -> tuple[list[Pat
     """A file for each module, as an install of the project makes them; for compilers that are not like gcc. Raises QuartetError."""
     target = scratch / "lib"
     environment = {**os.environ, "SOURCE_DATE_EPOCH": sources.EPOCH, "QUARTET_BUILD": "release", "QUARTET_CPU": LEVEL}
+    environment |= {"CL": "/Brepro", "LINK": "/Brepro", "ZERO_AR_DATE": "1"}  # for cl, and for macOS: no times in what they make
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", str(target), "--build-temp", str(scratch / "temp")]
     done = subprocess.run(command, cwd=sources.ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
