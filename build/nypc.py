@@ -28,6 +28,7 @@ from core.errors import QuartetError
 MAIN, DATA = "main.py", "data.bin"
 MOST_CODE, MOST_DATA = 1 << 20, 10 << 20
 """Bytes that the judge takes."""
+VARIANTS = bundle.variants()
 WORD = "NYPC"
 """What the judge says to every program."""
 
