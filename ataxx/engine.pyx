@@ -75,15 +75,6 @@ cdef inline void make_move(const Board* b, Move move, Board* child) noexcept nog
     make(child, move)
 
 
-cdef inline void null_move(const Board* b, Board* child) noexcept nogil:
-    make_move(b, PASS_MOVE, child)
-
-
-cdef inline bint null_allowed(const Board* b) noexcept nogil:
-    """Near the end of the board one may be glad to pass."""
-    return popcount64(cells() & ~(b.pieces[0] | b.pieces[1] | b.closed)) > 8
-
-
 cdef inline uint64_t state_key(const Board* b) noexcept nogil:
     return key(b) if b.last_ply - b.ply > NEAR_THE_END else key(b) ^ mix64(b.ply)
 
