@@ -6,8 +6,8 @@ from array import array
 
 from libc.stdlib cimport abs, free
 
-from core import weights as files
 from core.errors import TextError
+from core.sealed import unseal
 
 LEVELS = ("plain", "sse2", "avx2", "avx512")
 """The CPU levels that the network is written for, the best one last; all give the same number."""
@@ -30,17 +30,18 @@ cdef class Weights:
         cdef int32_t output_bias
         cdef int i, hidden
         cdef long total = 0
-        self.fields, body = files.unpack(data, "ataxx")
+        self.fields, body = unseal("weights", data, "ataxx")
         shape = {name: self.fields.get(name) for name in ("inputs", "activation")}
         if shape != {"inputs": str(NETWORK_INPUTS), "activation": "screlu"}:
             raise TextError(f"the weights are for another network: {shape}")
         hidden = _count(self.fields.get("hidden"))
         if hidden == 0 or hidden % NETWORK_CHUNK or hidden > MOST_HIDDEN:
             raise TextError(f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to {MOST_HIDDEN}")
-        if len(body) != 2 * hidden * (NETWORK_INPUTS + 2) + 4:
-            raise TextError(f"the weights of {hidden} hidden cells take {2 * hidden * (NETWORK_INPUTS + 2) + 4} bytes, not {len(body)}")
-        numbers = _words(body[:-4])
-        output_bias = int.from_bytes(body[-4:], "little", signed=True)
+        words = 2 * hidden * (NETWORK_INPUTS + 2)
+        if len(body) != words + 4:
+            raise TextError(f"the weights of {hidden} hidden cells take {words + 4} bytes, not {len(body)}")
+        numbers = _words(body[:words])
+        output_bias = int.from_bytes(body[words:], "little", signed=True)
         for i in range(hidden * (NETWORK_INPUTS + 1), hidden * (NETWORK_INPUTS + 2)):
             total += abs(numbers[i])
             if abs(numbers[i]) > MOST_OUTPUT:

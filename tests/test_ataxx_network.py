@@ -11,7 +11,7 @@ import pytest
 from ataxx.evaluate import LEVELS, Weights
 from ataxx.reference import Position
 from core.errors import TextError
-from core.weights import pack, unpack
+from core.sealed import seal, unseal
 
 HIDDEN = 128
 INPUTS = 2916
@@ -30,7 +30,7 @@ def random_numbers(random: Random, hidden: int = HIDDEN, most: int = 90) -> tupl
 
 def file(rows: list[list[int]], bias: list[int], output: list[int], output_bias: int, **changed: str) -> bytes:
     fields = {"game": "ataxx", "inputs": str(INPUTS), "hidden": str(len(bias)), "activation": "screlu", **changed}
-    return pack(fields, b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4))
+    return seal("weights", fields, b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4))
 
 
 def cells(position: Position) -> list[list[int]]:
@@ -98,9 +98,9 @@ def test_the_sides_are_told_apart() -> None:
 
 
 def test_fields_come_back() -> None:
-    data = pack({"game": "ataxx", "command": "quartet train"}, b"\n\nnumbers")
-    assert unpack(data, "ataxx")[1] == b"\n\nnumbers"
-    assert unpack(data, "ataxx")[0]["command"] == "quartet train"
+    data = seal("weights", {"game": "ataxx", "command": "quartet train"}, b"\n\nnumbers")
+    assert unseal("weights", data, "ataxx")[1] == b"\n\nnumbers"
+    assert unseal("weights", data, "ataxx")[0]["command"] == "quartet train"
     assert data.startswith(b"quartet weights 1\ngame ataxx\n")
 
 
@@ -144,4 +144,4 @@ def test_an_overflow_is_told() -> None:
 
 def test_fields_are_lines() -> None:
     with pytest.raises(TextError, match="one line"):
-        pack({"command": "a\nb"}, b"")
+        seal("weights", {"command": "a\nb"}, b"")
