@@ -1,0 +1,6 @@
+from typing_extensions import Buffer
+
+from ataxx.rules import Position
+
+def encode(position: Position) -> bytes: ...
+def features(positions: Buffer, chosen: Buffer, symmetries: Buffer, inputs: Buffer) -> None: ...
