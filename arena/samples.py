@@ -104,4 +104,3 @@ def batch_of(fields: dict[str, str], file: Path) -> Batch:
         return msgspec.convert(fields, Batch, strict=False)
     except msgspec.ValidationError as error:
         raise TextError(f"{file}: {error}") from error
-

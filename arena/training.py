@@ -126,8 +126,9 @@ def unit_of_scores(samples: Samples) -> float:
     return float(np.exp((low + high) / 2))
 
 
-def sigmoid(x: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    return 1 / (1 + np.exp(-x))
+def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
+    value: NDArray[Any] = 1 / (1 + np.exp(-x))
+    return value
 
 
 class Trainer:

@@ -54,9 +54,7 @@ def command(game: str, data: tuple[Path, ...], out: Path, share: float, jobs: in
     part = cast("Training", registry.load(game, "training"))
     with bar("samples") as progress:
         task = progress.add_task("")
-        samples = training.load(
-            game, data, part.POSITION_BYTES, lambda done, total: progress.update(task, completed=done, total=total)
-        )
+        samples = training.load(game, data, part.POSITION_BYTES, lambda done, total: progress.update(task, completed=done, total=total))
     recipe = training.Recipe(result_share=share, **options)
     trainer = training.Trainer(part, samples, recipe, jobs or len(usable_cores()))
     checkpoint = out.with_name(out.name + ".checkpoint")

@@ -17,7 +17,7 @@ import pytest
 
 from arena.run import Local, drive, usable_cores
 from arena.schedule import Casting, fixed
-from arena.unit import Contender, GameResult, Played, Unit
+from arena.unit import Contender, GameResult, Played, Unit, play
 from bench import cluster, kill
 from judge.record import read_log
 from tests.test_match import little, quartet
