@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ataxx.evaluate import Weights
 from ataxx.rules import Position
 from core.limits import Limits, SearchInfo
 
@@ -14,7 +15,7 @@ TABLE_BYTES: int
 class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""
 
-    def __init__(self, table_bytes: int = ...) -> None: ...
+    def __init__(self, table_bytes: int = ..., weights: Weights | None = None) -> None: ...
     def forget(self) -> None:
         """Begin a new game: nothing is known of positions searched before."""
 
@@ -24,5 +25,5 @@ class Engine:
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found; `report` is called after every iteration.
 
-        The score is in hundredths of a cell, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
         """

@@ -2,12 +2,15 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
+from ataxx.evaluate cimport Network, Weights
+from ataxx.evaluate cimport evaluate as network_value
 from ataxx.rules cimport (
     MAX_MOVES, PASS_MOVE, Board, Move, Position, cells, far, generate, key, make, move_tuple, near, over,
 )
 from core.bits cimport popcount64
 from core.rng cimport mix64
 
+from ataxx.evaluate import default_weights
 from core.errors import RuleError
 from core.limits import Limits
 
@@ -79,9 +82,12 @@ cdef inline uint64_t state_key(const Board* b) noexcept nogil:
     return key(b) if b.last_ply - b.ply > NEAR_THE_END else key(b) ^ mix64(b.ply)
 
 
+cdef const Network* in_use = NULL      # of the engine that searches
+
+
 cdef inline int evaluate(const Board* b) noexcept nogil:
-    """By material only, and the right to move."""
-    return 100 * (popcount64(b.pieces[b.ply & 1]) - popcount64(b.pieces[1 - (b.ply & 1)])) + 50
+    """By the network: 400 points are a unit of the logistic function."""
+    return network_value(in_use, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
 
 
 cdef inline int move_order(const Board* b, Move move) noexcept nogil:
@@ -104,8 +110,10 @@ cdef class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""
 
     cdef AbSearch* search
+    cdef Weights weights
 
-    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES):
+    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES, Weights weights=None):
+        self.weights = default_weights() if weights is None else weights
         self.search = ab_new(table_bytes)
         if self.search == NULL:
             raise MemoryError
@@ -124,10 +132,12 @@ cdef class Engine:
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
 
-        The score is in hundredths of a cell, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
         """
+        global in_use
         cdef Board root = position.board
         if over(&root):
             raise RuleError("the game is over")
+        in_use = &self.weights.network
         unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
         return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)

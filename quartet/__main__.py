@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench")
+COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench", "selfplay", "train")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130
