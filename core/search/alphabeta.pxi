@@ -14,7 +14,7 @@
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   evaluate(State*)                     value for the side to move, |value| < AB_SURE
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_tuple(Move)                     the move as Python sees it
+#   move_name(State*, Move)              the move as Python sees it
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
 
@@ -311,6 +311,18 @@ cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
     return (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
 
 
+cdef tuple ab_line(const AbSearch* s, const State* root):
+    """The principal variation as Python sees it."""
+    cdef State state = root[0]
+    cdef State child
+    line = []
+    for i in range(s.pv_length[0]):
+        line.append(move_name(&state, s.pv[0][i]))
+        make_move(&state, s.pv[0][i], &child)
+        state = child
+    return tuple(line)
+
+
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     """Iterative deepening: the best move of the position within the limits, of a game that goes on. See `core.rules.Searcher`.
 
@@ -329,12 +341,12 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     memset(s.killers, 0xFF, sizeof(s.killers))
     if legal_moves(root, moves) == 1:
         deepest = 1
-    found = SearchInfo(move_tuple(moves[0]))
+    found = SearchInfo(move_name(root, moves[0]))
     for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
         if s.pv_length[0]:
-            line = tuple([move_tuple(s.pv[0][i]) for i in range(s.pv_length[0])])
+            line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
             if not s.stopped:
                 found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
