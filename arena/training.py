@@ -1,8 +1,8 @@
 """Training of a game's evaluation network from samples of self-play.
 
 The target of a position is a blend: (1 - result share) * sigmoid(score / unit) + result share * result, the result as 1, 0.5 or 0. The
-engine's unit is measured on the samples themselves: the one in which sigmoid(score / unit) predicts the results best. The network's
-own unit is fixed, so that the scores of one generation mean the same to the next.
+engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So
+engines that count differently, or are too sure of themselves, can be mixed.
 
 Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an own part while training.
 
@@ -67,53 +67,63 @@ class Samples:
     """Samples in memory.
 
     Attributes:
-        positions: bytes, a row each; scores, results: for the side to move; units: of the file that each comes from.
-        digest: of all files, in order.
+        positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1; results: for the side to move.
+        held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
     """
 
     positions: NDArray[np.uint8]
-    scores: NDArray[np.int16]
+    expected: NDArray[np.float32]
     results: NDArray[np.int8]
     held_back: NDArray[np.bool_]
+    units: list[float]
     digest: str
 
     def __len__(self) -> int:
-        return len(self.scores)
+        return len(self.results)
 
 
 def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Callable[[int, int], None] = lambda *_: None) -> Samples:
-    """All samples of the folders. Raises QuartetError where there are none, TextError where a file is damaged."""
-    paths = [path for folder in folders for path in files(folder)]
-    if len(paths) < 2:
-        raise QuartetError(f"training takes two files of samples at least; in {', '.join(map(str, folders))} there are {len(paths)}")
+    """All samples of the folders. Raises QuartetError where there are too few, TextError where a file is damaged."""
+    found = [files(folder) for folder in folders]
+    total = sum(map(len, found))
+    for folder, paths in zip(folders, found, strict=True):
+        if len(paths) < 2:
+            raise QuartetError(f"training takes two files of samples at least; in {folder} there are {len(paths)}")
     kind = np.dtype([("position", "u1", (position_bytes,)), ("score", "<i2"), ("ply", "<u2"), ("result", "i1"), ("played", "u1")])
     assert kind.itemsize == position_bytes + TAIL.size  # noqa: S101
-    size = sum(path.stat().st_size for path in paths) // kind.itemsize + 1
+    size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
     positions = np.empty((size, position_bytes), np.uint8)
-    scores, results, held_back = np.empty(size, np.int16), np.empty(size, np.int8), np.empty(size, np.bool_)
-    count = 0
+    expected, results, held_back = np.empty(size, np.float32), np.empty(size, np.int8), np.empty(size, np.bool_)
+    units = []
+    count = done = 0
     digest = hashlib.sha256()
-    for number, path in enumerate(paths):
-        body = read(path, game)[1]
-        if len(body) % kind.itemsize:
-            raise TextError(f"{path} holds {len(body)} bytes, which is no number of samples of {kind.itemsize}")
-        digest.update(hashlib.sha256(body).digest())
-        found = np.frombuffer(body, kind)
-        part = slice(count, count + len(found))
-        positions[part], scores[part], results[part] = found["position"], found["score"], found["result"]
-        held_back[part] = number % HELD_BACK == 0
-        count += len(found)
-        progress(number + 1, len(paths))
-    return Samples(positions[:count], scores[:count], results[:count], held_back[:count], digest.hexdigest()[:16])
+    for paths in found:
+        first = count
+        for path in paths:
+            body = read(path, game)[1]
+            if len(body) % kind.itemsize:
+                raise TextError(f"{path} holds {len(body)} bytes, which is no number of samples of {kind.itemsize}")
+            digest.update(hashlib.sha256(body).digest())
+            samples = np.frombuffer(body, kind)
+            part = slice(count, count + len(samples))
+            positions[part], expected[part], results[part] = samples["position"], samples["score"], samples["result"]
+            held_back[part] = done % HELD_BACK == 0
+            count += len(samples)
+            done += 1
+            progress(done, total)
+        whole = slice(first, count)
+        units.append(unit_of_scores(expected[whole], results[whole]))
+        expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
+    return Samples(positions[:count], expected[:count], results[:count], held_back[:count], units, digest.hexdigest()[:16])
 
 
-def unit_of_scores(samples: Samples) -> float:
+def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
     """The unit in which sigmoid(score / unit) predicts the results with the least squared error; by golden section on its logarithm."""
-    step = max(1, len(samples) // 200_000)
-    scores, results = samples.scores[::step].astype(np.float64), (samples.results[::step] + 1) / 2
+    step = max(1, len(scores) // 200_000)
+    some, wins = scores[::step].astype(np.float64), (results[::step] + 1) / 2
 
     def error(exponent: float) -> float:
-        return float(np.mean((sigmoid(scores / np.exp(exponent)) - results) ** 2))
+        return float(np.mean((sigmoid(some / np.exp(exponent)) - wins) ** 2))
 
     low, high = np.log(10.0), np.log(10_000.0)
     golden = (5**0.5 - 1) / 2
@@ -136,7 +146,6 @@ class Trainer:
 
     Attributes:
         parameters: rows, bias, output, output bias, one after the other; epoch: finished ones.
-        unit: of the scores.
     """
 
     def __init__(self, game: Training, samples: Samples, recipe: Recipe, threads: int = 1) -> None:
@@ -144,10 +153,8 @@ class Trainer:
         if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
             raise QuartetError(f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}")
         self._game, self._samples, self.recipe = game, samples, recipe
-        self.unit = unit_of_scores(samples)
         wins = (samples.results.astype(np.float32) + 1) / 2
-        scores = sigmoid(samples.scores.astype(np.float32) / np.float32(self.unit))
-        self._targets = ((1 - recipe.result_share) * scores + recipe.result_share * wins).astype(np.float32)
+        self._targets = ((1 - recipe.result_share) * samples.expected + recipe.result_share * wins).astype(np.float32)
         self._training = np.flatnonzero(~samples.held_back)
         self._validation = np.flatnonzero(samples.held_back)
         self.epoch = 0

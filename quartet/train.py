@@ -18,7 +18,7 @@ from core.errors import QuartetError
 from core.sealed import seal
 
 if TYPE_CHECKING:
-    from arena.training import Trainer
+    from arena.training import Samples, Trainer
     from core.training import Training
 
 
@@ -61,18 +61,19 @@ def command(game: str, data: tuple[Path, ...], out: Path, share: float, jobs: in
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))
         print(f"on from {checkpoint}, after {trainer.epoch} epochs", file=sys.stderr)
-    print(f"{len(samples)} samples, {int(samples.held_back.sum())} held back, the score's unit is {trainer.unit:.0f}")
+    units = " ".join(f"{unit:.0f}" for unit in samples.units)
+    print(f"{len(samples)} samples, {int(samples.held_back.sum())} held back; unit of the scores, by folder: {units}")
     with bar("steps") as progress:
         task = progress.add_task("", total=recipe.epochs * trainer.steps, completed=trainer.epoch * trainer.steps)
         while trainer.epoch < recipe.epochs:
             loss = trainer.run_epoch(lambda: progress.advance(task))
             print(f"epoch {trainer.epoch}: loss {loss:.6f}, held back {trainer.validate():.6f}", flush=True)
             training.write_checkpoint(checkpoint, trainer)
-    write_weights(game, part, trainer, out, data, samples.digest)
+    write_weights(game, part, trainer, out, samples)
     checkpoint.unlink()
 
 
-def write_weights(game: str, part: Training, trainer: Trainer, out: Path, data: tuple[Path, ...], digest: str) -> None:
+def write_weights(game: str, part: Training, trainer: Trainer, out: Path, samples: Samples) -> None:
     """Write the file of weights, and print how much worse its integers are than the floats."""
     shape, body, rounded = part.quantised(*trainer.network())
     print(f"with rounded weights, held back: {trainer.validate(rounded):.6f}")
@@ -81,7 +82,7 @@ def write_weights(game: str, part: Training, trainer: Trainer, out: Path, data: 
         "game": game,
         **shape,
         "seed": str(recipe.seed),
-        "data": f"{digest} {len(data)} folders, unit {trainer.unit:.0f}",
+        "data": f"{samples.digest} ({len(samples)} samples)",
         "command": shlex.join(["quartet", *sys.argv[1:]]),
     }
     write_whole(out, seal("weights", fields, body))
