@@ -22,6 +22,9 @@ class Engine:
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
 
+    def pace(self, position: Position) -> float:
+        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found; `report` is called after every iteration.
 

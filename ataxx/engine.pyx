@@ -129,6 +129,10 @@ cdef class Engine:
         """End the search that runs in another thread; it returns what it has found."""
         self.search.stopped = True
 
+    def pace(self, Position position):
+        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+        return 6 + popcount64(empty_cells(&position.board)) / 2.0
+
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
 
