@@ -5,7 +5,7 @@ from libc.stdint cimport uint16_t, uint64_t
 from ataxx.evaluate cimport Network, Weights
 from ataxx.evaluate cimport evaluate as network_value
 from ataxx.rules cimport (
-    MAX_MOVES, PASS_MOVE, Board, Move, Position, cells, far, generate, key, make, move_tuple, near, over,
+    MAX_MOVES, PASS_MOVE, Board, Move, Position, empty_cells, far, generate, key, make, move_name, near, over,
 )
 from core.bits cimport popcount64
 from core.rng cimport mix64
@@ -44,7 +44,7 @@ cdef inline int side(const Board* b) noexcept nogil:
 cdef inline bint jailed(const Board* b) noexcept nogil:
     """Whether the side that has just passed is shut in, and the side to move wins by filling the board: without walls only."""
     cdef uint64_t theirs = b.pieces[1 - (b.ply & 1)]
-    cdef uint64_t empty = cells() & ~(b.pieces[0] | b.pieces[1])
+    cdef uint64_t empty = empty_cells(b)
     return (
         b.closed == 0
         and far(theirs) & empty == 0
@@ -61,7 +61,7 @@ cdef inline bint finished(const Board* b) noexcept nogil:
 cdef inline int final_value(const Board* b, int ply) noexcept nogil:
     cdef int ahead = popcount64(b.pieces[b.ply & 1]) - popcount64(b.pieces[1 - (b.ply & 1)])
     if not over(b):
-        return AB_WIN - ply - 2 * popcount64(cells() & ~(b.pieces[0] | b.pieces[1]))
+        return AB_WIN - ply - 2 * popcount64(empty_cells(b))
     return AB_WIN - ply if ahead > 0 else ply - AB_WIN if ahead < 0 else 0
 
 
@@ -76,15 +76,6 @@ cdef inline int legal_moves(const Board* b, Move* moves) noexcept nogil:
 cdef inline void make_move(const Board* b, Move move, Board* child) noexcept nogil:
     child[0] = b[0]
     make(child, move)
-
-
-cdef inline void null_move(const Board* b, Board* child) noexcept nogil:
-    make_move(b, PASS_MOVE, child)
-
-
-cdef inline bint null_allowed(const Board* b) noexcept nogil:
-    """Near the end of the board one may be glad to pass."""
-    return popcount64(cells() & ~(b.pieces[0] | b.pieces[1] | b.closed)) > 8
 
 
 cdef inline uint64_t state_key(const Board* b) noexcept nogil:

@@ -11,12 +11,10 @@
 #                                        the root to the end
 #   legal_moves(State*, Move*)           the legal moves of a game that goes on, a forced pass included; returns how many, at least 1
 #   make_move(State*, Move, State*)      the position after a move
-#   null_move(State*, State*)            the position after a turn that was given up
-#   null_allowed(State*)                 whether giving up the turn is surely no gain here
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   evaluate(State*)                     value for the side to move, |value| < AB_SURE
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_tuple(Move)                     the move as Python sees it
+#   move_name(State*, Move)              the move as Python sees it
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
 
@@ -174,7 +172,7 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
     return move
 
 
-cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply, bint after_null) noexcept nogil:
+cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply) noexcept nogil:
     """Fail-soft value of the position for the side to move."""
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
@@ -217,17 +215,6 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
         if depth <= 6 and evaluation - 90 * depth + 60 * improving >= beta:
             return evaluation
-        # 4. Null move: even when we give up the turn.
-        if depth >= 3 and not after_null and evaluation >= beta and null_allowed(state):
-            null_move(state, &child)
-            value = -ab_node(s, &child, depth - 3 - depth // 4, -beta, 1 - beta, ply + 1, True)
-            if s.stopped:
-                return 0
-            if value >= beta:
-                return min(value, AB_SURE - 1)
-    # 5. Internal iterative reduction: without a move from the table the order is poor.
-    if table_move == NO_MOVE and depth >= 4:
-        depth -= 1
     # 6. Moves and their order.
     count = legal_moves(state, moves)
     for i in range(count):
@@ -242,26 +229,29 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     for i in range(count):
         move = ab_pick(moves, order, i, count)
         noisy = move_order(state, move) >= AB_NOISY
-        # 7. Late moves of shallow nodes are not even tried.
-        if ply > 0 and best > -AB_SURE and not noisy and depth <= 4 and not pv_node:
-            if i >= (4 + depth * depth * 2) >> (not improving):
+        if ply > 0 and best > -AB_SURE:
+            # 7. Late moves of shallow nodes are not even tried,
+            if not noisy and depth <= 4 and not pv_node and i >= (4 + depth * depth * 2) >> (not improving):
+                break
+            # 8. nor those of a position that is too bad for a quiet move to help.
+            if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
                 break
         make_move(state, move, &child)
         before = s.nodes
         # 8. The first move in full, the others with a null window, late ones less deep; whatever proves better is searched again.
         if i == 0:
-            value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1, False)
+            value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1)
         else:
             reduction = 0
             if depth >= 2 and i >= 2:
                 reduction = AB_REDUCTION[min(depth, 63)][min(i, 63)]
                 reduction += (not improving) - pv_node - noisy
                 reduction = max(0, min(reduction, depth - 1))
-            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, False)
+            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1)
             if value > alpha and reduction and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1, False)
+                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1)
             if alpha < value < beta and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1, False)
+                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1)
         if s.stopped:
             return 0
         if ply == 0:
@@ -301,7 +291,7 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
         alpha, beta = last_value - width, last_value + width
     while True:
         s.best_nodes = s.root_nodes = 0
-        value = ab_node(s, root, depth, alpha, beta, 0, False)
+        value = ab_node(s, root, depth, alpha, beta, 0)
         if s.stopped or alpha < value < beta or (value <= alpha and alpha == -AB_WIN) or (value >= beta and beta == AB_WIN):
             return value
         width *= 3
@@ -319,6 +309,18 @@ cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
     """
     cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
     return (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
+
+
+cdef tuple ab_line(const AbSearch* s, const State* root):
+    """The principal variation as Python sees it."""
+    cdef State state = root[0]
+    cdef State child
+    line = []
+    for i in range(s.pv_length[0]):
+        line.append(move_name(&state, s.pv[0][i]))
+        make_move(&state, s.pv[0][i], &child)
+        state = child
+    return tuple(line)
 
 
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
@@ -339,12 +341,12 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     memset(s.killers, 0xFF, sizeof(s.killers))
     if legal_moves(root, moves) == 1:
         deepest = 1
-    found = SearchInfo(move_tuple(moves[0]))
+    found = SearchInfo(move_name(root, moves[0]))
     for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
         if s.pv_length[0]:
-            line = tuple([move_tuple(s.pv[0][i]) for i in range(s.pv_length[0])])
+            line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
             if not s.stopped:
                 found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
