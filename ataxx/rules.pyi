@@ -15,9 +15,7 @@ class Position:
     @classmethod
     def parse(cls, text: str, plies: int = ..., halfmove_limit: int = 0) -> Position: ...
     @classmethod
-    def from_cells(
-        cls, cells: Sequence[int], ply: int = 0, halfmoves: int = 0, plies: int = ..., halfmove_limit: int = 0
-    ) -> Position:
+    def from_cells(cls, cells: Sequence[int], ply: int = 0, halfmoves: int = 0, plies: int = ..., halfmove_limit: int = 0) -> Position:
         """The position with these 49 labels; see `reference.Position`. Raises RuleError for what no board can hold."""
 
     @property

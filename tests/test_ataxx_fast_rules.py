@@ -54,7 +54,8 @@ def test_the_key_is_of_the_pieces_and_the_side_alone() -> None:
     position = rules.Position.start()
     assert position.key == rules.Position.parse("x5o/7/7/7/7/7/o5x x 7 20").key
     assert position.key != rules.Position.parse("x5o/7/7/7/7/7/o5x o 0 1").key
-    random, seen = Random(3), {}
+    random = Random(3)
+    seen: dict[int, object] = {}
     for _ in range(20):
         while not position.over:
             board = (position.cells, position.to_move)

@@ -122,7 +122,9 @@ cdef inline AbEntry* ab_probe(AbSearch* s, uint64_t key) noexcept nogil:
     return NULL
 
 
-cdef inline void ab_store(AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply) noexcept nogil:
+cdef inline void ab_store(
+    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply
+) noexcept nogil:
     """Keep a result, in place of the shallowest of the bucket; what an older search wrote counts as four plies shallower a search."""
     cdef AbEntry* bucket = &s.table[(key & (s.buckets - 1)) * AB_BUCKET]
     cdef AbEntry* entry = bucket
@@ -232,6 +234,8 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         if ply > 0 and best > -AB_SURE:
             # 7. Late moves of shallow nodes are not even tried,
             if not noisy and depth <= 4 and not pv_node and i >= (4 + depth * depth * 2) >> (not improving):
+                break
+            if i >= 2 and move_order(state, move) == 0 and move != table_move:
                 break
             # 8. nor those of a position that is too bad for a quiet move to help.
             if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
