@@ -5,7 +5,7 @@ from libc.stdint cimport uint16_t, uint64_t
 from ataxx.evaluate cimport Network, Weights
 from ataxx.evaluate cimport evaluate as network_value
 from ataxx.rules cimport (
-    MAX_MOVES, PASS_MOVE, Board, Move, Position, empty_cells, far, generate, key, make, move_name, near, over,
+    MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make, move_tuple, over,
 )
 from core.bits cimport popcount64
 from core.rng cimport mix64
@@ -97,7 +97,7 @@ cdef inline int move_order(const Board* b, Move move) noexcept nogil:
     cdef int order
     if move == PASS_MOVE:
         return 0
-    order = 8 * popcount64(near(<uint64_t>1 << end) & b.pieces[1 - (b.ply & 1)])
+    order = 8 * popcount64(RING1[end] & b.pieces[1 - (b.ply & 1)])
     if start == end:
         return order + 12
     return order

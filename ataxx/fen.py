@@ -1,20 +1,23 @@
-"""Positions of Ataxx as the field's programs write them: FEN, `x5o/7/7/7/7/7/o5x x 0 1`. Shared by both rules."""
+"""Positions of Ataxx as FEN, the way the field's programs write them; RULES.md tells the form. Shared by both rules."""
 
 from __future__ import annotations
 
 from core.errors import TextError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SIZE = 7
 EMPTY, FIRST, SECOND, WALL = range(4)
 LETTERS = {FIRST: "x", SECOND: "o", WALL: "-"}
 START = "x5o/7/7/7/7/7/o5x x 0 1"
-
 MOST = 9999
-"""No count of a FEN, of plies or of moves, is greater."""
+"""The greatest halfmove count and move number: fast rules keep them in 16 bits."""
 
 
 def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
-    """Labels of the 49 cells row by row from the top left, plies played, and plies since the last division. Raises TextError."""
+    """The 49 labels row by row from the top left, the plies played, and the plies since the last division. Raises TextError."""
     words = text.split()
     if len(words) != 4:
         raise TextError(f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}")
@@ -23,11 +26,12 @@ def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
         raise TextError(f"the side to move is x or o, not {side[:40]!r}")
     if _count(number) == 0:
         raise TextError("the move number counts from 1")
-    return _parse_board(board), 2 * (_count(number) - 1) + (side == "o"), _count(halfmoves)
+    ply = 2 * (_count(number) - 1) + (side == "o")
+    return _parse_board(board), ply, _count(halfmoves)
 
 
-def format_fen(cells: tuple[int, ...], ply: int, halfmoves: int) -> str:
-    """What `parse_fen` reads."""
+def format_fen(cells: Sequence[int], ply: int, halfmoves: int) -> str:
+    """The text from which `parse_fen` reads these."""
     rows = []
     for start in range(0, SIZE * SIZE, SIZE):
         row = "".join(LETTERS.get(label, " ") for label in cells[start : start + SIZE])
@@ -58,6 +62,6 @@ def _parse_board(text: str) -> tuple[int, ...]:
 
 
 def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and int(word) <= MOST):
-        raise TextError(f"{word[:40]!r} is not a count up to {MOST}")
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(MOST))):
+        raise TextError(f"{word[:40]!r} is not a count from 0 to {MOST}")
     return int(word)

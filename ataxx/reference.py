@@ -60,8 +60,7 @@ class Position:
     @classmethod
     def parse(cls, text: str, plies: int = PLIES, halfmove_limit: int = 0) -> Position:
         """A position as FEN. Raises TextError."""
-        cells, ply, halfmoves = parse_fen(text)
-        return cls(cells, ply, halfmoves, plies, halfmove_limit)
+        return cls(*parse_fen(text), plies, halfmove_limit)
 
     def text(self) -> str:
         """The position as FEN."""

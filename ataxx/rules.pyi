@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 from core.rules import Move
 
-PLIES: int
-"""Actions of both players together until the game is stopped."""
-
 class Position:
     """A position of Ataxx, a value: `play` gives a new one."""
 
@@ -16,7 +13,7 @@ class Position:
     def parse(cls, text: str, plies: int = ..., halfmove_limit: int = 0) -> Position: ...
     @classmethod
     def from_cells(cls, cells: Sequence[int], ply: int = 0, halfmoves: int = 0, plies: int = ..., halfmove_limit: int = 0) -> Position:
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what no board can hold."""
+        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it cannot hold."""
 
     @property
     def cells(self) -> tuple[int, ...]: ...
@@ -25,23 +22,28 @@ class Position:
     @property
     def halfmoves(self) -> int: ...
     @property
+    def plies(self) -> int: ...
+    @property
+    def halfmove_limit(self) -> int: ...
+    @property
     def to_move(self) -> int: ...
     @property
     def over(self) -> bool: ...
     @property
     def key(self) -> int:
-        """A hash of the pieces and the side to move."""
+        """Hash of the pieces and the side to move."""
+
+    def recomputed_key(self) -> int:
+        """The same, from the labels of the cells."""
 
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...
     def pseudolegal(self) -> list[Move]: ...
     def canonical(self, move: Move) -> Move:
-        """The name under which `legal` has a move: whichever piece divides, the first one is named. Other tuples come back as they are."""
+        """The name under which `legal` has a move; see `reference.Position`."""
 
-    def play(self, move: Move) -> Position:
-        """The position after `move`, by any of its names. Raises IllegalMoveError."""
-
+    def play(self, move: Move) -> Position: ...
     def lose_turn(self) -> Position: ...
     def scores(self) -> tuple[int | None, ...]: ...
     def perft(self, depth: int, bulk: bool = True) -> int:
-        """See `core.rules.Position`; without `bulk` the last ply is made, too, instead of counted."""
+        """Sequences of `depth` plies from here. Without `bulk` the last ply is made, too, not only counted: the same number, slower."""

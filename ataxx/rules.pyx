@@ -1,77 +1,89 @@
 """The fast rules of Ataxx; rules.pxd holds what searches use, this is the thin Python face and perft."""
 
+from core.bits cimport lowest_bit64, popcount64
 from libc.stdint cimport uint64_t
 
-from core.bits cimport lowest_bit64, popcount64
-
-from ataxx.fen import EMPTY, FIRST, MOST, SECOND, SIZE, START, WALL, format_fen, parse_fen
-from ataxx.protocol import PASS
+from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, WALL, format_fen, parse_fen
+from ataxx.protocol import ILLEGAL, PASS
 from core.errors import IllegalMoveError, RuleError
 
 PLIES = 400
-"""Actions of both players together until the game is stopped."""
-
-
-cdef int bit_of(int index) noexcept:
-    """The bit of a cell that is counted row by row."""
-    return index // 7 * 8 + index % 7
+LONGEST = 20_000    # of `plies` and `halfmove_limit`: what a FEN can add to it still fits 16 bits
 
 
 cdef tuple cell_name(int bit):
-    """(row, column) from 1, as the judge says it."""
+    """(row, column) as the judge says it."""
     return (bit >> 3) + 1, (bit & 7) + 1
 
 
-cdef int cell_bit(object row, object column) except? -1:
-    """The bit of a cell by its name, -1 off the board."""
-    return (row - 1) * 8 + column - 1 if 1 <= row <= SIZE and 1 <= column <= SIZE else -1
-
-
-cdef tuple move_name(const Board* b, Move move):
-    """A move of the position as `legal` names it: of the pieces that could divide into a cell, the first one."""
+cdef tuple move_tuple(const Board* b, Move move):
+    """The pseudolegal move as Python sees it; for a division the first of the pieces that could divide is named."""
     cdef int start = move >> 6
     cdef int end = move & 63
     if move == PASS_MOVE:
         return PASS
     if start == end:
-        start = lowest_bit64(BESIDE[end] & b.pieces[b.ply & 1])
+        start = lowest_bit64(RING1[end] & b.pieces[b.ply & 1])
     return cell_name(start) + cell_name(end)
 
 
-cdef Move move_code(const Board* b, tuple move) except? 0xFFFF:
-    """The code of a legal move by any of its names, PASS_MOVE where it is none."""
+cdef Move move_code(tuple move) except? 0xFFFF:
+    """The code of a move given as a tuple; PASS_MOVE also for what is none on any board."""
     cdef int start, end
-    cdef uint64_t own = b.pieces[b.ply & 1]
-    if len(move) != 4:
+    if len(move) != 4 or not all([1 <= x <= SIZE for x in move]):
         return PASS_MOVE
-    start, end = cell_bit(move[0], move[1]), cell_bit(move[2], move[3])
-    if start < 0 or end < 0 or not empty_cells(b) >> end & 1 or not own >> start & 1:
+    start = (move[0] - 1) * 8 + move[1] - 1
+    end = (move[2] - 1) * 8 + move[3] - 1
+    if RING1[end] >> start & 1:
+        start = end
+    elif not RING2[end] >> start & 1:
         return PASS_MOVE
-    if BESIDE[end] >> start & 1:
-        return <Move>(65 * end)
-    return <Move>(start << 6 | end) if LEAPS[end] >> start & 1 else PASS_MOVE
+    return <Move>(start << 6 | end)
 
 
-cdef uint64_t count_leaves(const Board* b, int depth, bint bulk) noexcept nogil:
-    """Perft; in bulk the last ply is counted, not made."""
+cdef uint64_t count_leaves(const Board* b, int depth) noexcept nogil:
+    """Perft with bulk counting: the last ply is counted, not made. depth >= 1."""
     cdef Move moves[MAX_MOVES]
-    cdef Board child
+    cdef Board after
+    cdef int count, i
+    cdef uint64_t leaves = 0
+    if stopped(b):
+        return 0
+    count = count_moves(b) if depth == 1 else generate(b, moves)
+    if count == 0:
+        if over(b):
+            return 0
+        moves[0] = PASS_MOVE
+        count = 1
+    if depth == 1:
+        return count
+    for i in range(count):
+        after = b[0]
+        make(&after, moves[i])
+        leaves += count_leaves(&after, depth - 1)
+    return leaves
+
+
+cdef uint64_t make_leaves(const Board* b, int depth) noexcept nogil:
+    """Perft that makes every ply, the last one too."""
+    cdef Move moves[MAX_MOVES]
+    cdef Board after
     cdef int count, i
     cdef uint64_t leaves = 0
     if depth == 0:
-        return 1
-    if over(b):
+        return b.pieces[0] & b.pieces[1] == 0   # always so; a compiler that knew would leave out making it
+    if stopped(b):
         return 0
-    if depth == 1 and bulk:
-        return max(1, count_moves(b))
     count = generate(b, moves)
     if count == 0:
+        if over(b):
+            return 0
         moves[0] = PASS_MOVE
         count = 1
     for i in range(count):
-        child = b[0]
-        make(&child, moves[i])
-        leaves += count_leaves(&child, depth - 1, bulk)
+        after = b[0]
+        make(&after, moves[i])
+        leaves += make_leaves(&after, depth - 1)
     return leaves
 
 
@@ -79,32 +91,36 @@ cdef class Position:
     """A position of Ataxx, a value: `play` gives a new one. See `core.rules.Position`."""
 
     @staticmethod
-    def start(object seed=0, int plies=PLIES, int halfmove_limit=0):
+    def start(object seed=0, object plies=PLIES, object halfmove_limit=0):
         return Position.parse(START, plies, halfmove_limit)
 
     @staticmethod
-    def parse(str text, int plies=PLIES, int halfmove_limit=0):
-        cells, ply, halfmoves = parse_fen(text)
-        return Position.from_cells(cells, ply, halfmoves, plies, halfmove_limit)
+    def parse(str text, object plies=PLIES, object halfmove_limit=0):
+        return Position.from_cells(*parse_fen(text), plies, halfmove_limit)
 
     @staticmethod
-    def from_cells(cells, int ply=0, int halfmoves=0, int plies=PLIES, int halfmove_limit=0):
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what no board can hold."""
+    def from_cells(cells, object ply=0, object halfmoves=0, object plies=PLIES, object halfmove_limit=0):
+        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it cannot hold."""
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
-        cdef int index
+        cdef int index, label
+        cdef uint64_t cell
         if len(cells) != SIZE * SIZE:
             raise RuleError(f"{len(cells)} cells, not {SIZE * SIZE}")
-        for number in (ply, halfmoves, plies, halfmove_limit):
-            if not 0 <= number <= 2 * MOST + 1:
-                raise RuleError(f"{number} is not a number of plies")
-        for index, label in enumerate(cells):
-            if label in (FIRST, SECOND):
-                b.pieces[label - FIRST] |= <uint64_t>1 << bit_of(index)
+        for name, value in (("ply", ply), ("halfmoves", halfmoves), ("plies", plies), ("halfmove_limit", halfmove_limit)):
+            if not 0 <= value <= LONGEST:
+                raise RuleError(f"{name} is {value}, not from 0 to {LONGEST}")
+        b.pieces[:] = [0, 0]
+        b.closed = 0
+        for index in range(SIZE * SIZE):
+            label = cells[index]
+            cell = <uint64_t>1 << (index // 7 * 8 + index % 7)
+            if label == FIRST or label == SECOND:
+                b.pieces[label - FIRST] |= cell
             elif label == WALL:
-                b.closed |= <uint64_t>1 << bit_of(index)
+                b.closed |= cell
             elif label != EMPTY:
-                raise RuleError(f"label {label} at row {index // SIZE + 1}, column {index % SIZE + 1}")
+                raise RuleError(f"label {label} at row {index // 7 + 1}, column {index % 7 + 1}")
         b.ply = ply
         b.halfmoves = halfmoves
         b.last_ply = plies
@@ -118,15 +134,18 @@ cdef class Position:
 
     @property
     def cells(self):
-        cdef Board* b = &self.board
-        cdef int bit
-        labels = []
-        for index in range(SIZE * SIZE):
-            bit = bit_of(index)
-            labels.append(
-                FIRST if b.pieces[0] >> bit & 1 else SECOND if b.pieces[1] >> bit & 1 else WALL if b.closed >> bit & 1 else EMPTY
-            )
-        return tuple(labels)
+        cdef int row, column, bit
+        cells = []
+        for row in range(7):
+            for column in range(7):
+                bit = row * 8 + column
+                if self.board.pieces[0] >> bit & 1:
+                    cells.append(FIRST)
+                elif self.board.pieces[1] >> bit & 1:
+                    cells.append(SECOND)
+                else:
+                    cells.append(WALL if self.board.closed >> bit & 1 else EMPTY)
+        return tuple(cells)
 
     @property
     def ply(self):
@@ -135,6 +154,14 @@ cdef class Position:
     @property
     def halfmoves(self):
         return self.board.halfmoves
+
+    @property
+    def plies(self):
+        return self.board.last_ply
+
+    @property
+    def halfmove_limit(self):
+        return self.board.halfmove_limit
 
     @property
     def to_move(self):
@@ -148,6 +175,9 @@ cdef class Position:
     def key(self):
         return key(&self.board)
 
+    def recomputed_key(self):
+        return Position.from_cells(self.cells, self.ply).key
+
     def text(self):
         return format_fen(self.cells, self.board.ply, self.board.halfmoves)
 
@@ -159,23 +189,36 @@ cdef class Position:
     def pseudolegal(self):
         cdef Move moves[MAX_MOVES]
         cdef int count = generate(&self.board, moves)
-        return sorted([move_name(&self.board, moves[i]) for i in range(count)])
+        return sorted([move_tuple(&self.board, moves[i]) for i in range(count)])
 
     def canonical(self, tuple move):
-        """The name under which `legal` has a move: whichever piece divides, the first one is named. Other tuples come back as they are."""
-        cdef Move code = move_code(&self.board, move)
-        return move if code == PASS_MOVE else move_name(&self.board, code)
+        cdef Move code = move_code(move)
+        if code == PASS_MOVE or code >> 6 != code & 63 or not self._owns(move):
+            return move
+        return move_tuple(&self.board, code)
 
     def play(self, tuple move):
-        """The position after `move`, by any of its names. Raises IllegalMoveError."""
-        cdef Position position = self._copy()
-        cdef Move code = move_code(&self.board, move)
+        cdef Position position
+        cdef Move moves[MAX_MOVES]
+        cdef Move code = move_code(move)
+        cdef int count = generate(&self.board, moves)
+        cdef int i
         if over(&self.board):
-            raise IllegalMoveError("the game is over")
-        if code == PASS_MOVE and (move != PASS or count_moves(&self.board) > 0):
-            raise IllegalMoveError(f"{move} is not legal here")
-        make(&position.board, code)
-        return position
+            raise IllegalMoveError("the game is over", ILLEGAL)
+        position = self._copy()
+        if count == 0 and move == PASS:
+            make(&position.board, PASS_MOVE)
+            return position
+        for i in range(count):
+            if moves[i] == code and self._owns(move):
+                make(&position.board, code)
+                return position
+        raise IllegalMoveError(f"{move} is not legal here", ILLEGAL)
+
+    cdef bint _owns(self, tuple move):
+        """Whether the side to move has a piece on the cell that the move, which has a code, starts from."""
+        cdef int bit = (move[0] - 1) * 8 + move[1] - 1
+        return self.board.pieces[self.board.ply & 1] >> bit & 1
 
     def lose_turn(self):
         raise RuleError("Ataxx knows no lost turn: a foul loses the game")
@@ -184,13 +227,12 @@ cdef class Position:
         return popcount64(self.board.pieces[0]), popcount64(self.board.pieces[1])
 
     def perft(self, int depth, bint bulk=True):
-        """See `core.rules.Position`; without `bulk` the last ply is made, too, instead of counted."""
         cdef Board board = self.board
-        cdef uint64_t leaves
-        with nogil:
-            leaves = count_leaves(&board, depth, bulk)
+        cdef uint64_t leaves = 1
+        if depth > 0:
+            with nogil:
+                leaves = count_leaves(&board, depth) if bulk else make_leaves(&board, depth)
         return leaves
 
     def __repr__(self):
-        b = self.board
-        return f"Position.from_cells({list(self.cells)}, {b.ply}, {b.halfmoves}, plies={b.last_ply}, halfmove_limit={b.halfmove_limit})"
+        return f"Position.parse({self.text()!r}, plies={self.plies}, halfmove_limit={self.halfmove_limit})"

@@ -14,7 +14,7 @@
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   evaluate(State*)                     value for the side to move, |value| < AB_SURE
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_name(State*, Move)              the move as Python sees it
+#   move_tuple(State*, Move)              the move as Python sees it
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
 
@@ -321,7 +321,7 @@ cdef tuple ab_line(const AbSearch* s, const State* root):
     cdef State child
     line = []
     for i in range(s.pv_length[0]):
-        line.append(move_name(&state, s.pv[0][i]))
+        line.append(move_tuple(&state, s.pv[0][i]))
         make_move(&state, s.pv[0][i], &child)
         state = child
     return tuple(line)
@@ -345,7 +345,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     memset(s.killers, 0xFF, sizeof(s.killers))
     if legal_moves(root, moves) == 1:
         deepest = 1
-    found = SearchInfo(move_name(root, moves[0]))
+    found = SearchInfo(move_tuple(root, moves[0]))
     for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
