@@ -6,9 +6,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from ataxx.rules import Position
 
 from ataxx.features import encode, features
+from ataxx.rules import Position
 
 Rows = tuple[tuple[int, ...], ...]
 
