@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 

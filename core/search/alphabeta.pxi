@@ -181,7 +181,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
     cdef int count, i, j, value, best, evaluation, extension, reduction, bonus, bound
     cdef int first_alpha = alpha
-    cdef int table_value = 0, table_depth = -1, table_bound = 0, bar
+    cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
     cdef bint pv_node = beta - alpha > 1
     cdef bint improving, noisy
     cdef uint64_t key, before
@@ -207,7 +207,8 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         elif table_value <= -AB_SURE:
             table_value += ply
         if not pv_node and table_depth >= depth and excluded == NO_MOVE:
-            if table_bound == AB_EXACT or table_bound == (AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else 0):
+            wanted = AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else AB_EXACT
+            if table_bound == AB_EXACT or table_bound == wanted:
                 return table_value
     else:
         evaluation = evaluate(state)
