@@ -6,11 +6,14 @@ to standard output; what is wrong is said on standard error, a line for each fau
 
 from __future__ import annotations
 
-import time
-
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
 from core.transport import GOOD, complain
+
+try:
+    from core.clock import now
+except ImportError:  # where nothing is compiled, no player is: the reference rules and simple players need no more than any clock
+    from time import monotonic as now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
     from core.rules import LineProtocol, Move, Position, Searcher
 
+CLOCK: Callable[[], float] = now
+"""What the deadlines of players are on: the clock of `core.clock`, which compiled searches read. In Windows it is not `time.monotonic`."""
 PANIC_MS = 200
 """With less than this on the clock nobody thinks: a quick legal move is played."""
 SHARE = 25
@@ -53,7 +58,7 @@ class Agent:
         init: bool = True,
         reveal: Callable[[Any, int | None], Position] | None = None,
         anywhere: Move | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = CLOCK,
     ) -> None:
         """Make an agent that has heard nothing yet.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from arena.launch import launch
 from core import gamelog
 from core.errors import QuartetError, RuleError, TextError
 from core.limits import Limits
-from core.lines import SHARE
+from core.lines import CLOCK, SHARE
 from core.messages import SIDES
 from judge import check
 from judge import game as games
@@ -197,7 +196,7 @@ def _choice(name: str, game: LineGame, replay: Replay, ply: int, player: str) ->
     rules = registry.load(name, "rules").Position if registry.has(name, "rules") else game.position
     position = rules.parse(replay.positions[ply].text())
     used = sum(played.ms for played in replay.plies[:ply] if played.seat == position.to_move)
-    deadline = time.monotonic() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
+    deadline = CLOCK() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
     move: Move = registry.load(name, "players").player(player).choose(position, Limits(deadline=deadline)).move
     return move
 
