@@ -18,7 +18,7 @@ from judge import game as games
 from judge.lines import Contestant, Duel, Terms
 from judge.program import printable, turn_seed
 from judge.verdict import Termination
-from quartet import drawing
+from quartet import drawing, positions
 from quartet.screen import Screen
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Request:
     seconds: float | None
     ready_seconds: float | None
     megabytes: float | None
-    input_file: Path | None
+    position: str | None
     log: Path | None
     first: str | None
     second: str | None
@@ -203,18 +203,13 @@ def _start(game: LineGame, request: Request, config: Mapping[str, str]) -> Drawn
     for option in request.options:
         if option not in game.info.options:
             raise TextError(f"{game.info.name} has no option {option!r}; there are: {', '.join(game.info.options) or 'none'}")
-    path = request.input_file or _path(config.get("INPUT"))
-    if path is None:
-        return game.position.start(request.seed, **request.options)
-    try:
-        position = game.position.parse(_read(path), **request.options)
-    except TextError as error:
-        raise TextError(f"{path}: {error}") from error
-    if not game.judge.init and position != game.position.start(request.seed, **request.options):
-        raise QuartetError(f"{path}: the judge of {game.info.name} tells no start position; all games start alike")
-    if position.over:
-        raise QuartetError(f"{path}: the game is over")
-    return position
+    given = request.position or config.get("INPUT")
+    start = positions.root(game.info.name, game.position, given, request.options, seed=request.seed)
+    if not game.judge.init and start != game.position.start(request.seed, **request.options):
+        raise QuartetError(f"{given}: the judge of {game.info.name} tells no start position; all games start alike")
+    if start.over:
+        raise QuartetError(f"{given or 'the start'}: the game is over")
+    return start
 
 
 def _config(request: Request) -> dict[str, str]:

@@ -31,12 +31,13 @@ from core.errors import QuartetError, UnknownNameError
 from judge import game as games
 from judge import referee
 from judge.table import Table
+from quartet import variants
 
 SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
 
-OPTIONS = [
+OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option("--jobs", type=click.IntRange(min=1), help="Games at a time  [default: one for each core]."),
     click.option("--crowded", is_flag=True, help="Allow more games at a time than there are cores; they take time from each other."),
     click.option("--cluster", metavar="ADDRESS", help="Play on the workers of the Dask scheduler there, e.g. tcp://10.0.0.1:8786."),
@@ -48,7 +49,7 @@ OPTIONS = [
         help="Milliseconds, for all or for one player: for a move in games by files, for a whole game in games of lines.",
     ),
     click.option("--nodes", multiple=True, metavar="[NAME=]N", help="Bound of a built-in player's search, for all or for one player."),
-    click.option("--option", "variants", multiple=True, metavar="NAME=VALUE", help="A variant of the rules, e.g. moves=30."),
+    variants.option,
     click.option("--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last."),
     click.option("--megabytes", type=click.FloatRange(min=1), help="Memory for a program and its children  [default: the contest's]."),
     click.option(
@@ -113,7 +114,7 @@ class Settings:
             seats=info.players,
             contenders=contenders,
             seed=self.seed,
-            options=self._variants(game),
+            options=variants.read(game, self.variants),
             disqualify=self.disqualify,
             megabytes=self.megabytes,
             in_process=self.in_process,
@@ -126,21 +127,6 @@ class Settings:
         elif self.disqualify:
             raise QuartetError(f"--disqualify is for games that go on after a foul; the first foul loses a game of {game}")
         return casting
-
-    def _variants(self, game: str) -> dict[str, bool | int]:
-        known = games.load(game).info.options
-        found: dict[str, bool | int] = {}
-        for text in self.variants:
-            name, _, value = text.partition("=")
-            if name not in known:
-                raise QuartetError(f"{game} has no option {name!r}; there are: {', '.join(known) or 'none'}")
-            if isinstance(known[name].default, bool) and value in {"true", "false"}:
-                found[name] = value == "true"
-            elif value.isdecimal():
-                found[name] = int(value)
-            else:
-                raise QuartetError(f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: {', '.join(known)}")
-        return found
 
     def workers(self) -> Workers:
         """Where the games are played."""
