@@ -1,4 +1,7 @@
-"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output."""
+"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output.
+
+`python -m ataxx --uai` speaks the field's own protocol instead.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ import sys
 from ataxx import protocol
 from ataxx.players import NAMES, player
 from ataxx.reference import Position
-from core.lines import Agent, converse, parse_arguments
+from core.lines import Agent, converse, parse_arguments, told_start
 
 
 def main(arguments: list[str]) -> int:
+    if "--uai" in arguments:
+        from ataxx import uai  # noqa: PLC0415  (the judge's agent must not wait for it)
+
+        return uai.main(arguments)
     name, seed = parse_arguments("ataxx", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), init=False)
+    agent = Agent(protocol, Position, player(name, seed), init=False, start=told_start(Position))
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

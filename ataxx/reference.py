@@ -27,6 +27,7 @@ INFO = GameInfo(
         "plies": Option(PLIES, "plies of both players together until the game is stopped"),
         "halfmove_limit": Option(0, "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)"),
     },
+    adapters={"uai": "ataxx.uai_adapter"},
 )
 
 PASS: Move = protocol.PASS

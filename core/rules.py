@@ -77,6 +77,8 @@ class GameInfo:
         score_name: what `Position.scores` counts, in one word.
         exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout; lines: then this.
         options: variants of the rules, by keyword.
+        adapters: lines, too: for programs of other languages. A program that is named PREFIX:COMMAND is seated by the module of that
+            prefix, which gets COMMAND as its one argument and speaks with the judge for it.
     """
 
     name: str
@@ -88,6 +90,7 @@ class GameInfo:
     exchange: FileExchange | None = None
     lines: LineJudge | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
+    adapters: Mapping[str, str] = field(default_factory=dict)
 
 
 class Position(Protocol):

@@ -22,13 +22,24 @@ class Thinking:
         latest: the last outcome that was reported, None before the first.
     """
 
-    def __init__(self, player: Searcher[Any], position: Any, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> None:
-        """`report` gets every outcome, in the search's thread, where the player reports any."""
+    def __init__(
+        self,
+        player: Searcher[Any],
+        position: Any,
+        limits: Limits,
+        report: Callable[[SearchInfo], None] | None = None,
+        then: Callable[[SearchInfo | None, Exception | None], None] | None = None,
+    ) -> None:
+        """`report` gets every outcome that the player reports, `then` the last one, or what was raised; both in the search's thread.
+
+        The search has ended when `then` has returned; it must not raise.
+        """
         self.latest: SearchInfo | None = None
         self._player = player
         self._position = position
         self._limits = limits
         self._report = report
+        self._then = then
         self._found: SearchInfo | None = None
         self._error: Exception | None = None
         self._ended = threading.Event()  # a thread whose join was interrupted by Ctrl-C passes for dead
@@ -67,6 +78,9 @@ class Thinking:
                 self._found = self._player.choose(self._position, self._limits)
         except Exception as error:  # noqa: BLE001  (whoever asks for the outcome gets it)
             self._error = error
+        try:
+            if self._then is not None:
+                self._then(self._found, self._error)
         finally:
             self._ended.set()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from arena.launch import launch
+from arena.launch import launch, start_environment
 from core.errors import QuartetError, TextError
 from core.messages import SIDES
 from core.rules import places
@@ -69,9 +69,9 @@ def command(name: str, request: Request) -> None:
     """Play the game called `name`, and print what came out. Raises QuartetError."""
     game = games.load_lines(name)
     config = _config(request)
-    players = _contestants(name, request, config)
-    terms = _terms(game, request)
     position = _start(game, request, config)
+    players = _contestants(name, request, config, position)
+    terms = _terms(game, request)
     log = request.log or _path(config.get("LOG"))
     console = Console(highlight=False)
     screen = None if request.as_json or request.quiet else Screen(console, delay=request.delay / 1000, step=request.step)
@@ -166,7 +166,7 @@ def _print_result(console: Console, game: LineGame, players: list[Contestant], r
         console.print(note, style="red", soft_wrap=True, markup=False)
 
 
-def _contestants(name: str, request: Request, config: Mapping[str, str]) -> list[Contestant]:
+def _contestants(name: str, request: Request, config: Mapping[str, str], start: DrawnPosition) -> list[Contestant]:
     given = list(request.programs)
     programs = []
     for flag, option, key in (("-a", request.first, "EXEC1"), ("-b", request.second, "EXEC2")):
@@ -179,12 +179,13 @@ def _contestants(name: str, request: Request, config: Mapping[str, str]) -> list
     if given:
         raise QuartetError(f"{name} has {len(SIDES)} players; left over: {' '.join(given)}")
     folders = [request.cwd1 or _path(config.get("CWD1")), request.cwd2 or _path(config.get("CWD2"))]
+    told = start_environment(name, start, programs)
     contestants = []
     for seat, (program, folder) in enumerate(zip(programs, folders, strict=True)):
         if folder is not None and not folder.is_dir():
             raise QuartetError(f"there is no folder {folder}")
         how, env = launch(name, program, "--seed", str(turn_seed(request.seed, seat, 0)))
-        contestants.append(Contestant(program, how, folder, env))
+        contestants.append(Contestant(program, how, folder, {**env, **told}))
     return contestants
 
 
@@ -205,8 +206,6 @@ def _start(game: LineGame, request: Request, config: Mapping[str, str]) -> Drawn
             raise TextError(f"{game.info.name} has no option {option!r}; there are: {', '.join(game.info.options) or 'none'}")
     given = request.position or config.get("INPUT")
     start = positions.root(game.info.name, game.position, given, request.options, seed=request.seed)
-    if not game.judge.init and start != game.position.start(request.seed, **request.options):
-        raise QuartetError(f"{given}: the judge of {game.info.name} tells no start position; all games start alike")
     if start.over:
         raise QuartetError(f"{given or 'the start'}: the game is over")
     return start

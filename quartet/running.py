@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 import registry
-from arena.launch import fingerprint, words
+from arena import launch
 from arena.ratings import Rating
 from arena.records import Records
 from arena.run import Cluster, Local, Workers, drive
@@ -106,8 +106,8 @@ class Settings:
                     raise QuartetError(f"--in-process is for built-in players, and {command!r} is none")
                 if any(text.startswith(f"{name}=") for text in self.nodes):
                     raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
-            file = Path(command)
-            whole = str(file.resolve()) if not built_in and file.is_file() else command
+            prefix, program = launch.split(game, command)
+            whole = command if built_in else f"{prefix}:{launch.absolute(program)}" if prefix else launch.absolute(command)
             contenders.append(Contender(name, whole, ms.get(name), int(nodes[name]) if built_in and name in nodes else None))
         casting = Casting(
             game=game,
@@ -126,6 +126,9 @@ class Settings:
             Table(referee.header(game, [names[0]] * info.players, options=casting.options, seconds=1, megabytes=1))
         elif self.disqualify:
             raise QuartetError(f"--disqualify is for games that go on after a foul; the first foul loses a game of {game}")
+        else:
+            start = games.load_lines(game).position.start(self.seed, **casting.options)
+            launch.start_environment(game, start, [command for _, command in players])
         return casting
 
     def workers(self) -> Workers:
@@ -139,7 +142,7 @@ class Settings:
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
         """The folder of this run, new or begun before."""
         players = [
-            {**msgspec.to_builtins(contender), "fingerprint": fingerprint(casting.game, contender.command)}
+            {**msgspec.to_builtins(contender), "fingerprint": launch.fingerprint(casting.game, contender.command)}
             for contender in casting.contenders
         ]
         plan: dict[str, object] = {
@@ -177,12 +180,15 @@ def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[
 
 def require_program(game: str, command: str) -> None:
     """Raise UnknownNameError for what is neither a program nor a player: a name that is misspelt would lose every game."""
-    if Path(command).is_file() or SHELL_SYNTAX & set(command):
+    prefix, program = launch.split(game, command)
+    if Path(program).is_file() or SHELL_SYNTAX & set(program):
         return
-    first = (words(command) or [""])[0]
-    if shutil.which(first) is None:
+    words = launch.words(program) or [""]
+    if prefix:
+        words = [word for word in words if not word.startswith("-")]  # an adapter has options of its own
+    if not any(map(shutil.which, words if prefix else words[:1])):
         names = ", ".join(registry.load(game, "players").NAMES)
-        raise UnknownNameError(f"{first!r} is neither a program nor a built-in player of {game} ({names})")
+        raise UnknownNameError(f"{words[0]!r} is neither a program nor a built-in player of {game} ({names})")
 
 
 def run(
