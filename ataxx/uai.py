@@ -11,9 +11,11 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ataxx.fen import START
 from ataxx.players import NAMES, player
-from ataxx.reference import PLIES, START, Position
-from ataxx.uai_text import PASS_TEXT, format_uai, parse_uai
+from ataxx.reference import PLIES
+from ataxx.rules import Position
+from ataxx.uai_text import NOTHING, format_uai, parse_uai
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.lines import CLOCK, SHARE
@@ -30,8 +32,8 @@ OVERHEAD_MS = 5
 """Of a move's time, for what is not search: threads, pipes, and whoever measures it."""
 INCREMENT_SHARE = 0.8
 """Of an increment, beside the move's share of the clock."""
-ENDLESS_PLIES = 30000
-"""The limit of a game that goes on beyond ours."""
+ENDLESS_PLIES = 20_000
+"""The limit of a game that goes on beyond ours; fast rules know no longer one."""
 NUMBERS = ("movetime", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "perft")
 """What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who moves first, and w is o."""
 FLAGS = ("infinite", "ponder")
@@ -94,7 +96,7 @@ class Program:
         self._say("readyok")
 
     def _on_setoption(self, words: Sequence[str]) -> None:
-        self._require_idle()
+        self._await_search()
         given, _, value = " ".join(words).removeprefix("name ").partition(" value ")
         name = next((name for name in OPTIONS if name.lower() == given.strip().lower()), None)
         if name is None:
@@ -108,12 +110,12 @@ class Program:
         self._position = self._read(*self._start)
 
     def _on_uainewgame(self, words: Sequence[str]) -> None:  # noqa: ARG002
-        self._require_idle()
+        self._await_search()
         if self._has_table:
             self._player.forget()  # type: ignore[attr-defined]
 
     def _on_position(self, words: Sequence[str]) -> None:
-        self._require_idle()
+        self._await_search()
         before, _, after = " ".join(words).partition(" moves")
         kind, _, fen = before.partition(" ")
         if kind == "startpos":
@@ -125,7 +127,7 @@ class Program:
         self._start = start
 
     def _on_go(self, words: Sequence[str]) -> None:
-        self._require_idle()
+        self._await_search()
         heard = CLOCK()
         wanted = self._parse_go(words)
         if "perft" in wanted:
@@ -133,7 +135,7 @@ class Program:
             return
         if self._position.over:
             self._complain("the game is over")
-            self._say(f"bestmove {PASS_TEXT}")
+            self._say(f"bestmove {NOTHING}")
             return
         limits = self._limits(wanted, heard)
         position = self._position
@@ -164,10 +166,12 @@ class Program:
             self._search.stop()
             self._search = None
 
-    def _require_idle(self) -> None:
-        """Raises TextError while a search goes on."""
+    def _await_search(self) -> None:
+        """Let a search come to its end, as those with a bound do. Raises TextError where an endless one goes on."""
         if self._search is not None and not self._search.over:
-            raise TextError("a search goes on; stop it first")
+            if not self._released.is_set():
+                raise TextError("a search goes on; stop it first")
+            self._search.wait()
 
     def _read(self, fen: str, moves: Sequence[str]) -> Position:
         """A position by a FEN, whose last two words may be missing, and moves. Raises TextError."""

@@ -20,8 +20,8 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from ataxx import protocol
-from ataxx.reference import Position
-from ataxx.uai_text import FILES, parse_uai
+from ataxx.rules import Position
+from ataxx.uai_text import parse_uai
 from core.errors import QuartetError, TextError
 from core.lines import LONGEST_LINE, told_start
 from core.messages import READY_ANSWER, Finish, Opponent, Ready, Turn
@@ -210,16 +210,14 @@ class Adapter:
         said = self._until("bestmove")
         seconds = time.perf_counter() - started
         text = said[1] if len(said) > 1 else ""
+        answer = " ".join(said)
         try:
             move = parse_uai(text, position)
-        except TextError:
+            answer = protocol.format_answer(move, self._seat)
+            self._position = position.play(move)
+        except QuartetError:
             complain(f"the engine says {' '.join(said)[:80]!r}, which is not legal in {position.text()}")
-            leap = as_written(text)
-            # The judge has the last word, and will not like it either.
-            self._answer(" ".join(said) if leap is None else protocol.format_answer(leap, self._seat))
-            return
-        self._answer(protocol.format_answer(move, self._seat))
-        self._position = position.play(move)
+        self._answer(answer)  # the judge has the last word
         if "QUARTET_INFO" in os.environ and self._info.get("depth", "").isdecimal():
             nodes = self._info.get("nodes", "")
             complain(f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} seconds {seconds:.6f}")
@@ -247,13 +245,6 @@ class Adapter:
             self._sink.flush()
         except OSError as error:
             raise GoneError from error
-
-
-def as_written(text: str) -> tuple[int, ...] | None:
-    """What a leap says, whether it is legal or not; None where the text does not name two cells."""
-    if len(text) != 4 or any(text[i] not in FILES or text[i + 1] not in "1234567" for i in (0, 2)):
-        return None
-    return 8 - int(text[1]), FILES.index(text[0]) + 1, 8 - int(text[3]), FILES.index(text[2]) + 1
 
 
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from ataxx.reference import Position
+from ataxx.rules import Position
 from ataxx.uai_text import format_uai
 
 WHAT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -79,7 +79,7 @@ def main() -> None:
             say("readyok")
         elif word == "position":
             assert words[0] == "fen"
-            position = Position.parse(" ".join(words[1:5]), plies=30000)
+            position = Position.parse(" ".join(words[1:5]), plies=20_000)
         elif word == "go":
             on_go(words, position)
         elif word == "quit" and WHAT != "spins":
