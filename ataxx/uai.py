@@ -32,7 +32,7 @@ OVERHEAD_MS = 5
 """Of a move's time, for what is not search: threads, pipes, and whoever measures it."""
 INCREMENT_SHARE = 0.8
 """Of an increment, beside the move's share of the clock."""
-ENDLESS_PLIES = 20_000
+ENDLESS_PLIES = 19_999
 """The limit of a game that goes on beyond ours; fast rules know no longer one."""
 NUMBERS = ("movetime", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "perft")
 """What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who moves first, and w is o."""

@@ -79,7 +79,7 @@ def main() -> None:
             say("readyok")
         elif word == "position":
             assert words[0] == "fen"
-            position = Position.parse(" ".join(words[1:5]), plies=20_000)
+            position = Position.parse(" ".join(words[1:5]), plies=19_999)
         elif word == "go":
             on_go(words, position)
         elif word == "quit" and WHAT != "spins":
