@@ -34,6 +34,8 @@ INCREMENT_SHARE = 0.8
 """Of an increment, beside the move's share of the clock."""
 ENDLESS_PLIES = 19_999
 """The limit of a game that goes on beyond ours; fast rules know no longer one."""
+ENDLESS_DEPTH = 1000
+"""Of an endless search; without any limit an engine takes one of its own."""
 NUMBERS = ("movetime", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "perft")
 """What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who moves first, and w is o."""
 FLAGS = ("infinite", "ponder")
@@ -140,7 +142,9 @@ class Program:
         limits = self._limits(wanted, heard)
         position = self._position
         self._released = threading.Event()
-        if limits.deadline is not None or limits.nodes is not None or limits.depth is not None:
+        if limits.deadline is None and limits.nodes is None and limits.depth is None:
+            limits = Limits(depth=ENDLESS_DEPTH)
+        else:
             self._released.set()
 
         def tell(info: SearchInfo) -> None:
