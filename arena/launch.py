@@ -71,12 +71,19 @@ def start_environment(game: str, start: DrawnPosition, programs: Sequence[str]) 
 def fingerprint(game: str, program: str) -> str:
     """A digest of all that makes a program as far as we can see: its own file, those that its command names, or a game's package."""
     if registry.is_player(game, program):
-        home = Path(registry.__file__).resolve().parent
-        rooms = [home / "core", home / registry.GAMES[game]]
-        files = [path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED]
-    else:
-        _, command = split(game, program)
-        files = [path for word in {command, *words(command)} if (path := Path(word)).is_file()]
+        return engine_fingerprint(game)
+    _, command = split(game, program)
+    return _digest([path for word in {command, *words(command)} if (path := Path(word)).is_file()])
+
+
+def engine_fingerprint(game: str) -> str:
+    """A digest of all that makes a game's engine."""
+    home = Path(registry.__file__).resolve().parent
+    rooms = [home / "core", home / registry.GAMES[game]]
+    return _digest([path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED])
+
+
+def _digest(files: list[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -1,4 +1,4 @@
-"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output.
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout.
 
 `python -m ataxx --uai` speaks the field's own protocol instead.
 """
@@ -10,16 +10,32 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from ataxx.reference import Position
-from core.lines import Agent, converse, parse_arguments, told_start
+from core.lines import Agent, converse, equip, parse_arguments, told_start
 from core.transport import FAILED, complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Position
+
+
+def fast() -> type[Position]:
+    from ataxx.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+
+    return Position
+
+
+def slow() -> type[Position]:
+    from ataxx.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
     if "--uai" in arguments:
         return speak_uai(arguments)
-    name, seed = parse_arguments("ataxx", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), init=False, start=told_start(Position))
+    choice = parse_arguments("ataxx", arguments, NAMES)
+    rules, searcher = equip(choice, player, fast, slow)
+    agent = Agent(protocol, rules, searcher, init=False, start=told_start(rules), nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

@@ -16,6 +16,7 @@ from ataxx.players import NAMES, player
 from ataxx.reference import PLIES
 from ataxx.rules import Position
 from ataxx.uai_text import NOTHING, format_uai, parse_uai
+from core.budget import budget
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.lines import CLOCK, SHARE
@@ -207,16 +208,20 @@ class Program:
 
     def _limits(self, wanted: dict[str, int], heard: float) -> Limits:
         """The bounds of a search that was asked for at the moment `heard`."""
-        times: list[float] = []
+        soft: list[float] = []
+        hard: list[float] = []
         if "movetime" in wanted:
-            times.append(wanted["movetime"] - self._options["MoveOverhead"])
+            hard.append(heard + max(1, wanted["movetime"] - self._options["MoveOverhead"]) / 1000)
         side = "bw"[self._position.to_move]
         if f"{side}time" in wanted:
-            left = wanted[f"{side}time"] - self._options["MoveOverhead"]
-            share = left / min(wanted.get("movestogo", SHARE) or SHARE, SHARE)
-            times.append(min(left, share + INCREMENT_SHARE * wanted.get(f"{side}inc", 0)))
-        deadline = heard + max(1, min(times)) / 1000 if times else None
-        return Limits(deadline=deadline, nodes=wanted.get("nodes"), depth=wanted.get("depth"))
+            left = max(0, wanted[f"{side}time"] - self._options["MoveOverhead"]) / 1000
+            pace = self._player.pace(self._position) if hasattr(self._player, "pace") else SHARE
+            given = budget(heard, left, min(pace, wanted.get("movestogo") or pace))
+            extra = INCREMENT_SHARE * wanted.get(f"{side}inc", 0) / 1000
+            if given.soft is not None and given.deadline is not None:
+                soft.append(given.soft + extra)
+                hard.append(min(given.deadline + extra, heard + left))
+        return Limits(soft=min(soft, default=None), deadline=min(hard, default=None), nodes=wanted.get("nodes"), depth=wanted.get("depth"))
 
     def _perft(self, depth: int) -> None:
         count = 0

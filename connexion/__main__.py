@@ -1,4 +1,4 @@
-"""`python -m connexion [--player NAME] [--seed N]`: a program that plays Connexion with its judge on standard input and output."""
+"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: a program that plays Connexion with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.lines import Agent, converse, parse_arguments
 
 
 def main(arguments: list[str]) -> int:
-    name, seed = parse_arguments("connexion", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), reveal=Position.reveal)
+    choice = parse_arguments("connexion", arguments, NAMES)
+    agent = Agent(protocol, Position, player(choice.player, choice.seed), reveal=Position.reveal, nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 
