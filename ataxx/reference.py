@@ -34,6 +34,14 @@ INFO = GameInfo(
 
 PASS: Move = protocol.PASS
 
+
+def format_move(move: Move) -> str:
+    """A move as the field writes it, which is shorter than the judge's way; for people."""
+    from ataxx.uai_text import format_uai  # noqa: PLC0415  (no agent needs it)
+
+    return format_uai(move)
+
+
 Cell = tuple[int, int]
 
 

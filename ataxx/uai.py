@@ -11,6 +11,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ataxx.engine import Engine
 from ataxx.fen import START
 from ataxx.players import NAMES, player
 from ataxx.reference import PLIES
@@ -61,7 +62,6 @@ class Program:
         self._say = say
         self._options = {name: default for name, (default, _, _) in OPTIONS.items()}
         self._player = make_player(self._options["Hash"])
-        self._has_table = hasattr(self._player, "forget")
         self._start: tuple[str, Sequence[str]] = (START, ())
         self._position = self._read(START, ())
         self._search: Thinking | None = None
@@ -91,7 +91,7 @@ class Program:
         self._say("id name quartet")
         self._say("id author quartet")
         for name, (default, least, most) in OPTIONS.items():
-            if name != "Hash" or self._has_table:
+            if name != "Hash" or isinstance(self._player, Engine):
                 self._say(f"option name {name} type spin default {default} min {least} max {most}")
         self._say("uaiok")
 
@@ -108,14 +108,14 @@ class Program:
         if not (value.isdecimal() and least <= int(value) <= most):
             raise TextError(f"{name} takes a number from {least} to {most}, not {value[:40]!r}")
         self._options[name] = int(value)
-        if name == "Hash" and self._has_table:
+        if name == "Hash" and isinstance(self._player, Engine):
             self._player = self._make_player(int(value))
         self._position = self._read(*self._start)
 
     def _on_uainewgame(self, words: Sequence[str]) -> None:  # noqa: ARG002
         self._await_search()
-        if self._has_table:
-            self._player.forget()  # type: ignore[attr-defined]
+        if isinstance(self._player, Engine):
+            self._player.forget()
 
     def _on_position(self, words: Sequence[str]) -> None:
         self._await_search()
@@ -215,7 +215,7 @@ class Program:
         side = "bw"[self._position.to_move]
         if f"{side}time" in wanted:
             left = max(0, wanted[f"{side}time"] - self._options["MoveOverhead"]) / 1000
-            pace = self._player.pace(self._position) if hasattr(self._player, "pace") else SHARE
+            pace = self._player.pace(self._position) if isinstance(self._player, Engine) else SHARE
             given = budget(heard, left, min(pace, wanted.get("movestogo") or pace))
             extra = INCREMENT_SHARE * wanted.get(f"{side}inc", 0) / 1000
             if given.soft is not None and given.deadline is not None:
@@ -270,9 +270,8 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
 
     def make_player(megabytes: int) -> Searcher[Any]:
-        found: Any = player(chosen.player, chosen.seed)
-        made: Searcher[Any] = type(found)(megabytes << 20) if hasattr(found, "forget") else found
-        return made
+        found = player(chosen.player, chosen.seed)
+        return Engine(megabytes << 20) if isinstance(found, Engine) else found
 
     converse(make_player, sys.stdin.buffer, sys.stdout.buffer)
     return 0

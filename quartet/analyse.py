@@ -128,12 +128,12 @@ def _enough() -> Iterator[threading.Event]:
 
 
 def _namer(game: str) -> Callable[[Move, int], str]:
-    """How the game writes a seat's move."""
-    protocol = registry.load(game, "protocol")
-    format_move: Callable[[Move], str] | None = getattr(protocol, "format_move", None)
+    """How the game writes a seat's move: by `format_move` of its reference rules, where it has one, or as its judge wants to hear it."""
+    reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
+    format_move: Callable[[Move], str] | None = getattr(reference, "format_move", None)
     if format_move is not None:
         return lambda move, _: format_move(move)
-    if registry.load(game, "reference").INFO.lines is not None:
+    if reference.INFO.lines is not None:
         return lambda move, seat: str(protocol.format_answer(move, seat))
     return lambda move, _: drawing.move_text(move)
 
