@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

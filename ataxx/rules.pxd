@@ -20,7 +20,7 @@ cdef extern from "ataxx/rings.h" nogil:
 ctypedef uint16_t Move
 
 cdef enum:
-    MAX_MOVES = 256             # more than any position has: see tests/test_ataxx_fast_rules.py
+    MAX_MOVES = 256             # no position has more than 179 leaps (a bound by linear programming) and 48 divisions
     PASS_MOVE = 0xFFF
 
 cdef struct Board:
@@ -97,18 +97,18 @@ cdef inline void make(Board* b, Move move) noexcept nogil:
     cdef int seat = b.ply & 1
     cdef int start = move >> 6
     cdef int end = move & 63
-    cdef uint64_t captured
+    cdef uint64_t own = b.pieces[seat]
+    cdef uint64_t other = b.pieces[seat ^ 1]
+    cdef uint64_t captured = RING1[end] & other
     b.ply += 1
     b.halfmoves += 1
     if move == PASS_MOVE:
         return
-    captured = RING1[end] & b.pieces[seat ^ 1]
     if start == end:
         b.halfmoves = 0
-    else:
-        b.pieces[seat] ^= <uint64_t>1 << start
-    b.pieces[seat] ^= captured | <uint64_t>1 << end
-    b.pieces[seat ^ 1] ^= captured
+    # A division flips its empty destination, which is set the next moment: no branch for what a leap leaves behind.
+    b.pieces[seat] = (own ^ <uint64_t>1 << start) | <uint64_t>1 << end | captured
+    b.pieces[seat ^ 1] = other ^ captured
 
 
 cdef inline uint64_t key(const Board* b) noexcept nogil:

@@ -64,14 +64,17 @@ cdef uint64_t count_leaves(const Board* b, int depth) noexcept nogil:
     return leaves
 
 
+cdef inline bint is_sound(const Board* b) noexcept nogil:
+    """Always so; but a compiler that knew it would leave out making the position."""
+    return b.pieces[0] & b.pieces[1] == 0 and b.ply > 0 and b.halfmoves >= 0
+
+
 cdef uint64_t make_leaves(const Board* b, int depth) noexcept nogil:
-    """Perft that makes every ply, the last one too."""
+    """Perft that makes every ply, the last one too. depth >= 1."""
     cdef Move moves[MAX_MOVES]
     cdef Board after
     cdef int count, i
     cdef uint64_t leaves = 0
-    if depth == 0:
-        return b.pieces[0] & b.pieces[1] == 0   # always so; a compiler that knew would leave out making it
     if stopped(b):
         return 0
     count = generate(b, moves)
@@ -83,7 +86,10 @@ cdef uint64_t make_leaves(const Board* b, int depth) noexcept nogil:
     for i in range(count):
         after = b[0]
         make(&after, moves[i])
-        leaves += make_leaves(&after, depth - 1)
+        if depth == 1:
+            leaves += is_sound(&after)
+        else:
+            leaves += make_leaves(&after, depth - 1)
     return leaves
 
 

@@ -174,12 +174,14 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
     return move
 
 
-cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply) noexcept nogil:
-    """Fail-soft value of the position for the side to move."""
+cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply, Move excluded) noexcept nogil:
+    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is not NO_MOVE."""
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
-    cdef int count, i, j, value, best, evaluation, reduction, margin, first_alpha = alpha, bonus
+    cdef int count, i, j, value, best, evaluation, extension, reduction, bonus, bound
+    cdef int first_alpha = alpha
+    cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
     cdef bint pv_node = beta - alpha > 1
     cdef bint improving, noisy
     cdef uint64_t key, before
@@ -198,26 +200,25 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     key = state_key(state)
     entry = ab_probe(s, key)
     if entry != NULL:
-        table_move = entry.move
-        evaluation = entry.evaluation
-        value = entry.value
-        if value >= AB_SURE:
-            value -= ply
-        elif value <= -AB_SURE:
-            value += ply
-        if not pv_node and entry.depth >= depth:
-            j = entry.age & 3
-            if j == AB_EXACT or (j == AB_AT_LEAST and value >= beta) or (j == AB_AT_MOST and value <= alpha):
-                return value
+        table_move, table_depth, table_bound, evaluation = entry.move, entry.depth, entry.age & 3, entry.evaluation
+        table_value = entry.value
+        if table_value >= AB_SURE:
+            table_value -= ply
+        elif table_value <= -AB_SURE:
+            table_value += ply
+        if not pv_node and table_depth >= depth and excluded == NO_MOVE:
+            wanted = AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else AB_EXACT
+            if table_bound == AB_EXACT or table_bound == wanted:
+                return table_value
     else:
         evaluation = evaluate(state)
     s.evaluations[ply] = evaluation
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
-    if not pv_node and -AB_SURE < beta < AB_SURE:
-        # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
-        if depth <= 6 and evaluation - 90 * depth + 60 * improving >= beta:
+    # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
+    if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
+        if evaluation - 90 * depth + 60 * improving >= beta:
             return evaluation
-    # 6. Moves and their order.
+    # 4. Moves and their order.
     count = legal_moves(state, moves)
     for i in range(count):
         if moves[i] == table_move:
@@ -230,32 +231,51 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     best = -AB_WIN
     for i in range(count):
         move = ab_pick(moves, order, i, count)
+        if move == excluded:
+            continue
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
-            # 7. Late moves of shallow nodes are not even tried,
+            # 5. Late moves of shallow nodes are not even tried, nor anywhere those that promise nothing,
             if not noisy and depth <= 4 and not pv_node and i >= (4 + depth * depth * 2) >> (not improving):
                 break
-            if i >= 2 and move_order(state, move) == 0 and move != table_move:
+            if i >= 2 and move_order(state, move) == 0:
                 break
-            # 8. nor those of a position that is too bad for a quiet move to help.
+            # 6. nor those of a position that is too bad for a quiet move to help.
             if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
                 break
+        # 7. Singular extension: deeper where all other moves are worse by far. Where they are not, and good enough, that is enough.
+        extension = 0
+        if (
+            move == table_move and excluded == NO_MOVE and not pv_node and depth >= 6
+            and table_bound != AB_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
+        ):
+            bar = table_value - depth
+            value = ab_node(s, state, (depth - 1) // 2, bar - 1, bar, ply, move)
+            if s.stopped:
+                return 0
+            s.pv_length[ply] = 0
+            if value < bar:
+                extension = 1
+            elif bar >= beta:
+                return bar
+            elif table_value >= beta:
+                extension = -1
         make_move(state, move, &child)
         before = s.nodes
         # 8. The first move in full, the others with a null window, late ones less deep; whatever proves better is searched again.
         if i == 0:
-            value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1)
+            value = -ab_node(s, &child, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE)
         else:
             reduction = 0
             if depth >= 2 and i >= 2:
                 reduction = AB_REDUCTION[min(depth, 63)][min(i, 63)]
                 reduction += (not improving) - pv_node - noisy
                 reduction = max(0, min(reduction, depth - 1))
-            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1)
+            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, NO_MOVE)
             if value > alpha and reduction and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1)
+                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE)
             if alpha < value < beta and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1)
+                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1, NO_MOVE)
         if s.stopped:
             return 0
         if ply == 0:
@@ -281,9 +301,9 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
                         s.killers[ply][1] = s.killers[ply][0]
                         s.killers[ply][0] = move
                     break
-    ab_store(
-        s, key, depth, AB_AT_LEAST if best >= beta else AB_EXACT if best > first_alpha else AB_AT_MOST, best, evaluation, best_move, ply
-    )
+    if excluded == NO_MOVE:
+        bound = AB_AT_LEAST if best >= beta else AB_EXACT if best > first_alpha else AB_AT_MOST
+        ab_store(s, key, depth, bound, best, evaluation, best_move, ply)
     return best
 
 
@@ -295,7 +315,7 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
         alpha, beta = last_value - width, last_value + width
     while True:
         s.best_nodes = s.root_nodes = 0
-        value = ab_node(s, root, depth, alpha, beta, 0)
+        value = ab_node(s, root, depth, alpha, beta, 0, NO_MOVE)
         if s.stopped or alpha < value < beta or (value <= alpha and alpha == -AB_WIN) or (value >= beta and beta == AB_WIN):
             return value
         width *= 3
