@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--plies", type=int, default=4, help="of each opening (default: %(default)s)")
     parser.add_argument("--count", type=int, default=2000, help="of openings (default: %(default)s)")
     parser.add_argument("--nodes", type=int, default=20000, help="of the search that weighs each (default: %(default)s)")
-    parser.add_argument("--most", type=int, default=100, help="score of a balanced one, for either side (default: %(default)s)")
+    parser.add_argument("--most", type=int, default=60, help="score of a balanced one, for either side (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--player", default=NAMES[0], choices=NAMES, help="who weighs (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=BOOK, metavar="FILE", help="default: %(default)s")
