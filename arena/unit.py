@@ -14,7 +14,7 @@ import psutil
 
 import registry
 from arena import inprocess
-from arena.launch import launch
+from arena.launch import launch, start_environment
 from core.errors import QuartetError
 from core.messages import SIDES, Entry, Finish, Init, Outcome, Ply, Score, Tag
 from core.rules import ChancePosition, DrawnPosition, places
@@ -233,11 +233,12 @@ def _by_lines(unit: Unit) -> Played:
     usual = Terms.of(game.judge)
     terms = Terms(usual.ready_ms, usual.clock_ms, unit.megabytes or usual.megabytes)
     clocks = [usual.clock_ms if player.ms is None else max(1, round(player.ms)) for player in unit.players]
+    start = game.position.start(unit.seed, **unit.options)
+    told = start_environment(unit.game, start, [player.command for player in unit.players])
     contestants = []
     for seat, player in enumerate(unit.players):
         command, env = _program(unit, player, "--seed", str(turn_seed(unit.seed, seat, 0)))
-        contestants.append(Contestant(player.name, command, env=env))
-    start = game.position.start(unit.seed, **unit.options)
+        contestants.append(Contestant(player.name, command, env={**env, **told}))
     turns, outcome, log = _duel(game, contestants, terms, start, clocks)
     for _ in range(unit.replay_overloaded):
         if outcome.overloaded:

@@ -1,4 +1,7 @@
-"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout."""
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout.
+
+`python -m ataxx --uai` speaks the field's own protocol instead.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from core.lines import Agent, converse, equip, parse_arguments
+from core.lines import Agent, converse, equip, parse_arguments, told_start
+from core.transport import FAILED, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +31,22 @@ def slow() -> type[Position]:
 
 
 def main(arguments: list[str]) -> int:
+    if "--uai" in arguments:
+        return speak_uai(arguments)
     choice = parse_arguments("ataxx", arguments, NAMES)
     rules, searcher = equip(choice, player, fast, slow)
-    return converse(Agent(protocol, rules, searcher, init=False, nodes=choice.nodes), sys.stdin.buffer, sys.stdout.buffer)
+    agent = Agent(protocol, rules, searcher, init=False, start=told_start(rules), nodes=choice.nodes)
+    return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
+
+
+def speak_uai(arguments: list[str]) -> int:
+    """The field's protocol; gives the exit status."""
+    try:
+        from ataxx import uai  # noqa: PLC0415  (the judge's agent must not wait for it)
+    except ImportError as error:
+        complain(f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout")
+        return FAILED
+    return uai.main(arguments)
 
 
 if __name__ == "__main__":

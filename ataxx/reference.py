@@ -27,10 +27,20 @@ INFO = GameInfo(
     options={
         "plies": Option(PLIES, "plies of both players together until the game is stopped"),
         "halfmove_limit": Option(0, "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)"),
+        "opening": Option(0, "plies of a balanced opening from the book, by the seed, before the players take over", of_start=True),
     },
+    adapters={"uai": "ataxx.uai_adapter"},
 )
 
 PASS: Move = protocol.PASS
+
+
+def format_move(move: Move) -> str:
+    """A move as the field writes it, which is shorter than the judge's way; for people."""
+    from ataxx.uai_text import format_uai  # noqa: PLC0415  (no agent needs it)
+
+    return format_uai(move)
+
 
 Cell = tuple[int, int]
 
@@ -53,9 +63,13 @@ class Position:
     halfmove_limit: int = 0
 
     @classmethod
-    def start(cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0) -> Position:  # noqa: ARG003
-        """The start of every game; `seed` changes nothing, as nothing is left to chance."""
-        return cls.parse(START, plies, halfmove_limit)
+    def start(cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0, opening: int = 0) -> Position:
+        """The start of every game, or an opening of so many plies, which `seed` chooses. Raises UnknownNameError."""
+        if opening == 0:
+            return cls.parse(START, plies, halfmove_limit)
+        from ataxx.openings import start_fen  # noqa: PLC0415  (agents never ask for one, and bundles have no book)
+
+        return cls.parse(start_fen(opening, seed), plies, halfmove_limit)
 
     @classmethod
     def parse(cls, text: str, plies: int = PLIES, halfmove_limit: int = 0) -> Position:

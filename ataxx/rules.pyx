@@ -97,8 +97,12 @@ cdef class Position:
     """A position of Ataxx, a value: `play` gives a new one. See `core.rules.Position`."""
 
     @staticmethod
-    def start(object seed=0, object plies=PLIES, object halfmove_limit=0):
-        return Position.parse(START, plies, halfmove_limit)
+    def start(object seed=0, object plies=PLIES, object halfmove_limit=0, object opening=0):
+        if opening == 0:
+            return Position.parse(START, plies, halfmove_limit)
+        from ataxx.openings import start_fen    # agents never ask for one
+
+        return Position.parse(start_fen(opening, seed), plies, halfmove_limit)
 
     @staticmethod
     def parse(str text, object plies=PLIES, object halfmove_limit=0):

@@ -7,20 +7,29 @@ to standard output; what is wrong is said on standard error, a line for each fau
 from __future__ import annotations
 
 import os
-import time
 
 from core.budget import budget
+from core.errors import TextError
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
 from core.transport import FAILED, GOOD, complain
 
+try:
+    from core.clock import now
+except ImportError:  # where nothing is compiled, no player is: the reference rules and simple players need no more than any clock
+    from time import monotonic as now
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, TypeVar
 
     from core.rules import LineProtocol, Move, Position, Searcher
 
+    PositionT = TypeVar("PositionT", bound=Position)
+
+CLOCK: Callable[[], float] = now
+"""What the deadlines of players are on: the clock of `core.clock`, which compiled searches read. In Windows it is not `time.monotonic`."""
 PANIC_MS = 100
 """With less than this on the clock nobody thinks: a quick legal move is played."""
 SHARE = 25
@@ -58,14 +67,16 @@ class Agent:
         init: bool = True,
         reveal: Callable[[Any, int | None], Position] | None = None,
         anywhere: Move | None = None,
+        start: Position | None = None,
         nodes: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = CLOCK,
     ) -> None:
         """Make an agent that has heard nothing yet.
 
         `init` says whether the judge describes the start position. `reveal` is the position's method of that name in a game of
-        chance, `anywhere` a move that is legal in every position, `nodes` what a search visits instead of looking at the clock, `clock`
-        what the player measures its deadline by.
+        chance, `anywhere` a move that is legal in every position, `start` where games begin of which the judge does not say it, if it is
+        not the start of the rules, `nodes` what a search visits instead of looking at the clock, `clock` what the player measures its
+        deadline by.
         """
         self.done = False
         self._protocol = protocol
@@ -74,6 +85,7 @@ class Agent:
         self._init = init
         self._reveal = reveal
         self._anywhere = anywhere
+        self._start = start
         self._nodes = nodes
         self._pace: Callable[[Position], float] | None = getattr(player, "pace", None)
         self._tell = "QUARTET_INFO" in os.environ
@@ -155,7 +167,7 @@ class Agent:
         self._seat = seat
         self._init_due = self._init
         self._draw_due = False
-        self._position = None if self._init else self._rules.start()
+        self._position = None if self._init else self._start or self._rules.start()
 
     def _move(self, position: Position, mine: int, heard: float) -> str:
         """Our move, with `mine` milliseconds on the clock; it is made on our board, too. Raises LostError."""
@@ -244,6 +256,18 @@ def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
     except (OSError, KeyboardInterrupt):
         pass  # nobody listens any more
     return GOOD
+
+
+def told_start(rules: type[PositionT]) -> PositionT | None:
+    """The start that a judge of ours tells through QUARTET_POSITION, where the protocol has no words for one; None for the usual start."""
+    text = os.environ.get("QUARTET_POSITION")
+    if not text:
+        return None
+    try:
+        return rules.parse(text)
+    except TextError as error:  # a contest is no place to refuse to play
+        complain(f"QUARTET_POSITION: {error}")
+        return None
 
 
 class Choice:

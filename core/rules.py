@@ -5,9 +5,9 @@ Agents never import this module at run time (it would cost them milliseconds of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from core.limits import Limits, SearchInfo
 from core.messages import Entry, Message
@@ -59,10 +59,11 @@ class LineJudge:
 
 @dataclass(frozen=True)
 class Option:
-    """A variant of the rules that `Position.start` and `Position.parse` take as a keyword."""
+    """A variant of the rules that `Position.start` takes as a keyword, and `Position.parse` too, unless it is `of_start` alone."""
 
     default: int | bool
     help: str
+    of_start: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class GameInfo:
         score_name: what `Position.scores` counts, in one word.
         exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout; lines: then this.
         options: variants of the rules, by keyword.
+        adapters: lines, too: for programs of other languages. A program that is named PREFIX:COMMAND is seated by the module of that
+            prefix, which gets COMMAND as its one argument and speaks with the judge for it.
     """
 
     name: str
@@ -87,6 +90,7 @@ class GameInfo:
     exchange: FileExchange | None = None
     lines: LineJudge | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
+    adapters: Mapping[str, str] = field(default_factory=dict)
 
 
 class Position(Protocol):
@@ -217,6 +221,23 @@ class Searcher(Protocol[PositionT_contra]):
 
     def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
         """The best move found within the limits. Raises RuleError when the position has no move at all."""
+        ...
+
+
+@runtime_checkable
+class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
+    """What the engine of every game can do beside: say what it finds while it searches, and be stopped.
+
+    One that weighs moves against each other may offer `candidates()`, too: for every move that it considered in its last search, the
+    best first, a mapping with the move under "move", and under other names whatever it knows of it. `quartet analyse` makes a table of it.
+    """
+
+    def choose(self, position: PositionT_contra, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """As for Searcher; `report` is called with every better outcome on the way."""
+        ...
+
+    def stop(self) -> None:
+        """End the search that runs in another thread: it returns what it has found."""
         ...
 
 

@@ -42,7 +42,7 @@ class Interview(Duel):
     """A conversation with one program about a logged game. Use it in a `with`."""
 
     def __init__(self, game: LineGame, contestant: Contestant, terms: Terms, replay: Replay, ply: int) -> None:
-        """About the position of `replay` after `ply` plies, which must not be the end of the game."""
+        """About the position of `replay` after `ply` plies of the log, which must not be the end of the game."""
         super().__init__(game, [contestant] * len(SIDES), terms, replay.positions[0])
         self._replay = replay
         self._ply = ply
@@ -72,7 +72,7 @@ class Interview(Duel):
         for program in self._programs.values():
             program.end(at_once=True)
         remarks = tuple(line for program in self._programs.values() for line in program.pipes.remarks.lines)
-        return Statement(turn, logged, turn is not None and turn.ply == self._ply, foul, remarks)
+        return Statement(turn, logged, turn is not None and turn.ply == self._replay.positions[self._ply].ply, foul, remarks)
 
     def _logged_ms(self, seat: int, ply: int) -> int:
         """What a seat has used by the log when `ply` has been played."""

@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench", "selfplay", "train", "pack")
+COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "analyse", "perft", "bench", "selfplay", "train", "pack")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130
@@ -63,6 +63,7 @@ def cli() -> None:
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?
+    quartet analyse ugolki --seconds 5                    what the engine thinks of a position
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from arena.launch import launch
+from arena.launch import launch, start_environment
 from core.errors import QuartetError, TextError
 from core.messages import SIDES
 from core.rules import places
@@ -18,7 +18,7 @@ from judge import game as games
 from judge.lines import Contestant, Duel, Terms
 from judge.program import printable, turn_seed
 from judge.verdict import Termination
-from quartet import drawing
+from quartet import drawing, positions
 from quartet.screen import Screen
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Request:
     seconds: float | None
     ready_seconds: float | None
     megabytes: float | None
-    input_file: Path | None
+    position: str | None
     log: Path | None
     first: str | None
     second: str | None
@@ -69,9 +69,9 @@ def command(name: str, request: Request) -> None:
     """Play the game called `name`, and print what came out. Raises QuartetError."""
     game = games.load_lines(name)
     config = _config(request)
-    players = _contestants(name, request, config)
-    terms = _terms(game, request)
     position = _start(game, request, config)
+    players = _contestants(name, request, config, position)
+    terms = _terms(game, request)
     log = request.log or _path(config.get("LOG"))
     console = Console(highlight=False)
     screen = None if request.as_json or request.quiet else Screen(console, delay=request.delay / 1000, step=request.step)
@@ -166,7 +166,7 @@ def _print_result(console: Console, game: LineGame, players: list[Contestant], r
         console.print(note, style="red", soft_wrap=True, markup=False)
 
 
-def _contestants(name: str, request: Request, config: Mapping[str, str]) -> list[Contestant]:
+def _contestants(name: str, request: Request, config: Mapping[str, str], start: DrawnPosition) -> list[Contestant]:
     given = list(request.programs)
     programs = []
     for flag, option, key in (("-a", request.first, "EXEC1"), ("-b", request.second, "EXEC2")):
@@ -179,12 +179,13 @@ def _contestants(name: str, request: Request, config: Mapping[str, str]) -> list
     if given:
         raise QuartetError(f"{name} has {len(SIDES)} players; left over: {' '.join(given)}")
     folders = [request.cwd1 or _path(config.get("CWD1")), request.cwd2 or _path(config.get("CWD2"))]
+    told = start_environment(name, start, programs)
     contestants = []
     for seat, (program, folder) in enumerate(zip(programs, folders, strict=True)):
         if folder is not None and not folder.is_dir():
             raise QuartetError(f"there is no folder {folder}")
         how, env = launch(name, program, "--seed", str(turn_seed(request.seed, seat, 0)))
-        contestants.append(Contestant(program, how, folder, env))
+        contestants.append(Contestant(program, how, folder, {**env, **told}))
     return contestants
 
 
@@ -203,18 +204,11 @@ def _start(game: LineGame, request: Request, config: Mapping[str, str]) -> Drawn
     for option in request.options:
         if option not in game.info.options:
             raise TextError(f"{game.info.name} has no option {option!r}; there are: {', '.join(game.info.options) or 'none'}")
-    path = request.input_file or _path(config.get("INPUT"))
-    if path is None:
-        return game.position.start(request.seed, **request.options)
-    try:
-        position = game.position.parse(_read(path), **request.options)
-    except TextError as error:
-        raise TextError(f"{path}: {error}") from error
-    if not game.judge.init and position != game.position.start(request.seed, **request.options):
-        raise QuartetError(f"{path}: the judge of {game.info.name} tells no start position; all games start alike")
-    if position.over:
-        raise QuartetError(f"{path}: the game is over")
-    return position
+    given = request.position or config.get("INPUT")
+    start = positions.root(game.info.name, game.position, given, request.options, seed=request.seed)
+    if start.over:
+        raise QuartetError(f"{given or 'the start'}: the game is over")
+    return start
 
 
 def _config(request: Request) -> dict[str, str]:

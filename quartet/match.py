@@ -20,6 +20,7 @@ from judge.program import Program, exchange_of
 from judge.record import LogWriter, Turn
 from judge.table import Table
 from quartet import drawing, linematch
+from quartet import variants as variant_options
 from quartet.human import Human
 from quartet.screen import Screen, require_keyboard
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 NOBODY, PERSON = "none", "human"
 OPTION_NAMES = {
-    "input_file": "--input",
+    "position": "--position",
     "first": "-a",
     "second": "-b",
     "cwd1": "--cwd1",
@@ -56,6 +57,7 @@ def _positive(context: click.Context, parameter: click.Parameter, value: float |
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything that is left to chance.")
 @click.option("--moves", type=click.IntRange(min=1), help="Moves for each player until the game is stopped  [default: the game's].")
 @click.option("--play-out", is_flag=True, help="Finish the round in which a player comes home.")
+@variant_options.option
 @click.option("--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last.")
 @click.option(
     "--seconds", type=float, callback=_positive, help="Wall clock for a move, or for all moves of a game of lines  [default: the judge's]."
@@ -67,7 +69,12 @@ def _positive(context: click.Context, parameter: click.Parameter, value: float |
 @click.option("--step", is_flag=True, help="Wait for a key after every move: i for the next one, p to run on, q to leave.")
 @click.option("--delay", type=click.IntRange(min=0), default=0, metavar="MS", help="Wait so many milliseconds after every move.")
 @click.option(
-    "--input", "-i", "input_file", type=click.Path(path_type=Path), help="Lines: the start position, as in the official tool's input file."
+    "--position",
+    "--input",
+    "-i",
+    "position",
+    metavar="POSITION",
+    help="Lines: the start, as the game writes it, or in the tool's input file.",
 )
 @click.option("-a", "first", metavar="PROGRAM", help="Lines: FIRST, instead of the first PROGRAM.")
 @click.option("-b", "second", metavar="PROGRAM", help="Lines: SECOND, instead of the second PROGRAM.")
@@ -94,6 +101,7 @@ def command(
     seed: int,
     moves: int | None,
     play_out: bool,
+    variants: tuple[str, ...],
     disqualify: bool,
     seconds: float | None,
     megabytes: float | None,
@@ -126,7 +134,7 @@ def command(
     quartet match connexion -i input.txt -l log.txt -a "python3 mine.py" -b sample
     """
     info = registry.load(game, "reference").INFO
-    options: dict[str, bool | int] = {}
+    options = variant_options.read(game, variants)
     if moves is not None:
         options["moves"] = moves
     if play_out:

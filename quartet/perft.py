@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,29 +12,33 @@ from rich.console import Console
 from rich.progress import track
 
 import registry
-from core.errors import TextError
+from quartet import positions
+from quartet import variants as variant_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.rules import Move, Position
 
 
 @click.command(short_help="Count sequences of plies.")
 @click.argument("game")
 @click.argument("depth", type=click.IntRange(min=0))
-@click.option("--position", "file", type=click.Path(path_type=Path), help="Start from the position in this file, not from the start.")
+@click.option("--position", metavar="POSITION", help=positions.HELP)
+@variant_options.option
 @click.option("--reference", is_flag=True, help="Count with the plain reference rules instead of the fast ones.")
 @click.option("--divide", is_flag=True, help="Print the count behind each first move, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
-def command(game: str, depth: int, file: Path | None, reference: bool, divide: bool, as_json: bool) -> None:
+def command(game: str, depth: int, position: str | None, variants: Sequence[str], reference: bool, divide: bool, as_json: bool) -> None:
     """Count the sequences of DEPTH plies of GAME.
 
-    The count stands alone on the last line of standard output; time and speed go to standard error. A file holds a position in
-    the form that the game's judge sends.
+    The count stands alone on the last line of standard output; time and speed go to standard error. A POSITION has the form of the
+    game's RULES.md, or is a file.
     """
     rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
-    position = rules.start() if file is None else _read(rules, file)
+    root = positions.root(game, rules, position, variant_options.read(game, variants))
     started = time.perf_counter()
-    behind = _behind(position, depth) if depth > 0 else {}
+    behind = _behind(root, depth) if depth > 0 else {}
     count = sum(behind.values()) if depth > 0 else 1
     seconds = time.perf_counter() - started
     if as_json:
@@ -56,15 +59,3 @@ def _behind(position: Position, depth: int) -> dict[Move, int]:
         return dict.fromkeys(position.legal(), 1)
     bar = track(position.legal(), "counting", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
     return {move: position.play(move).perft(depth - 1) for move in bar}
-
-
-def _read(rules: type[Position], file: Path) -> Position:
-    """The position in a file. Raises TextError."""
-    try:
-        return rules.parse(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TextError(f"cannot read {file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise TextError(f"{file}: not a text: byte {error.start} is {error.object[error.start]:#04x}") from error
-    except TextError as error:
-        raise TextError(f"{file}: {error}") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,11 @@ from rich.console import Console
 from rich.progress import track
 
 import registry
-from arena.launch import launch
+from arena.launch import launch, start_environment
 from core import gamelog
 from core.errors import QuartetError, RuleError, TextError
 from core.limits import Limits
-from core.lines import SHARE
+from core.lines import CLOCK, SHARE
 from core.messages import SIDES
 from judge import check
 from judge import game as games
@@ -162,10 +161,12 @@ def _ask_lines(name: str, path: Path, ply: int, program: str, console: Console) 
     replay = _read_line_log(game, path)
     if not replay.agrees:
         raise QuartetError(f"{path}: {replay.complaint}")
-    if ply >= len(replay.positions) or replay.positions[ply].over:
-        raise QuartetError(f"{path}: nobody is asked at ply {ply}; the log goes to ply {len(replay.positions) - 1}")
+    first, last = replay.positions[0].ply, replay.positions[-1].ply
+    if not first <= ply <= last or replay.positions[ply - first].over:
+        raise QuartetError(f"{path}: nobody is asked at ply {ply}; the log goes from ply {first} to {last}")
+    side = f"{ply} {SIDES[replay.positions[ply - first].to_move]}"
+    ply -= first
     position = replay.positions[ply]
-    side = f"{ply} {SIDES[position.to_move]}"
     console.print(drawing.board(position))
     logged = game.protocol.format_answer(replay.plies[ply].move, position.to_move) if ply < len(replay.plies) else None
     if registry.is_player(name, program):
@@ -173,6 +174,7 @@ def _ask_lines(name: str, path: Path, ply: int, program: str, console: Console) 
         console.print(drawing.said_line(side, position.to_move, game.protocol.format_answer(move, position.to_move), _compared(logged)))
         return True
     how, env = launch(name, program)
+    env = {**env, **start_environment(name, replay.positions[0], [program])}
     with Interview(game, Contestant(program, how, env=env), Terms.of(game.judge), replay, ply) as interview:
         statement = interview.ask()
     for when, text in statement.remarks:
@@ -197,7 +199,7 @@ def _choice(name: str, game: LineGame, replay: Replay, ply: int, player: str) ->
     rules = registry.load(name, "rules").Position if registry.has(name, "rules") else game.position
     position = rules.parse(replay.positions[ply].text())
     used = sum(played.ms for played in replay.plies[:ply] if played.seat == position.to_move)
-    deadline = time.monotonic() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
+    deadline = CLOCK() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
     move: Move = registry.load(name, "players").player(player).choose(position, Limits(deadline=deadline)).move
     return move
 

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 import registry
-from arena.launch import fingerprint, words
+from arena import launch
 from arena.ratings import Rating
 from arena.records import Records
 from arena.run import Cluster, Local, Workers, drive
@@ -31,12 +31,13 @@ from core.errors import QuartetError, UnknownNameError
 from judge import game as games
 from judge import referee
 from judge.table import Table
+from quartet import variants
 
 SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
 
-OPTIONS = [
+OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option("--jobs", type=click.IntRange(min=1), help="Games at a time  [default: one for each core]."),
     click.option("--crowded", is_flag=True, help="Allow more games at a time than there are cores; they take time from each other."),
     click.option("--cluster", metavar="ADDRESS", help="Play on the workers of the Dask scheduler there, e.g. tcp://10.0.0.1:8786."),
@@ -48,7 +49,7 @@ OPTIONS = [
         help="Milliseconds, for all or for one player: for a move in games by files, for a whole game in games of lines.",
     ),
     click.option("--nodes", multiple=True, metavar="[NAME=]N", help="Bound of a built-in player's search, for all or for one player."),
-    click.option("--option", "variants", multiple=True, metavar="NAME=VALUE", help="A variant of the rules, e.g. moves=30."),
+    variants.option,
     click.option("--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last."),
     click.option("--megabytes", type=click.FloatRange(min=1), help="Memory for a program and its children  [default: the contest's]."),
     click.option(
@@ -105,15 +106,15 @@ class Settings:
                     raise QuartetError(f"--in-process is for built-in players, and {command!r} is none")
                 if any(text.startswith(f"{name}=") for text in self.nodes):
                     raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
-            file = Path(command)
-            whole = str(file.resolve()) if not built_in and file.is_file() else command
+            prefix, program = launch.split(game, command)
+            whole = command if built_in else f"{prefix}:{launch.absolute(program)}" if prefix else launch.absolute(command)
             contenders.append(Contender(name, whole, ms.get(name), int(nodes[name]) if built_in and name in nodes else None))
         casting = Casting(
             game=game,
             seats=info.players,
             contenders=contenders,
             seed=self.seed,
-            options=self._variants(game),
+            options=variants.read(game, self.variants),
             disqualify=self.disqualify,
             megabytes=self.megabytes,
             in_process=self.in_process,
@@ -125,22 +126,10 @@ class Settings:
             Table(referee.header(game, [names[0]] * info.players, options=casting.options, seconds=1, megabytes=1))
         elif self.disqualify:
             raise QuartetError(f"--disqualify is for games that go on after a foul; the first foul loses a game of {game}")
+        else:
+            start = games.load_lines(game).position.start(self.seed, **casting.options)
+            launch.start_environment(game, start, [command for _, command in players])
         return casting
-
-    def _variants(self, game: str) -> dict[str, bool | int]:
-        known = games.load(game).info.options
-        found: dict[str, bool | int] = {}
-        for text in self.variants:
-            name, _, value = text.partition("=")
-            if name not in known:
-                raise QuartetError(f"{game} has no option {name!r}; there are: {', '.join(known) or 'none'}")
-            if isinstance(known[name].default, bool) and value in {"true", "false"}:
-                found[name] = value == "true"
-            elif value.isdecimal():
-                found[name] = int(value)
-            else:
-                raise QuartetError(f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: {', '.join(known)}")
-        return found
 
     def workers(self) -> Workers[Unit, Played]:
         """Where the games are played."""
@@ -153,7 +142,7 @@ class Settings:
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
         """The folder of this run, new or begun before."""
         players = [
-            {**msgspec.to_builtins(contender), "fingerprint": fingerprint(casting.game, contender.command)}
+            {**msgspec.to_builtins(contender), "fingerprint": launch.fingerprint(casting.game, contender.command)}
             for contender in casting.contenders
         ]
         plan: dict[str, object] = {
@@ -191,12 +180,15 @@ def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[
 
 def require_program(game: str, command: str) -> None:
     """Raise UnknownNameError for what is neither a program nor a player: a name that is misspelt would lose every game."""
-    if Path(command).is_file() or SHELL_SYNTAX & set(command):
+    prefix, program = launch.split(game, command)
+    if Path(program).is_file() or SHELL_SYNTAX & set(program):
         return
-    first = (words(command) or [""])[0]
-    if shutil.which(first) is None:
+    words = launch.words(program) or [""]
+    if prefix:
+        words = [word for word in words if not word.startswith("-")]  # an adapter has options of its own
+    if not any(map(shutil.which, words if prefix else words[:1])):
         names = ", ".join(registry.load(game, "players").NAMES)
-        raise UnknownNameError(f"{first!r} is neither a program nor a built-in player of {game} ({names})")
+        raise UnknownNameError(f"{words[0]!r} is neither a program nor a built-in player of {game} ({names})")
 
 
 def run(

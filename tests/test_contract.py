@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import registry
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
-from core.limits import Limits
-from core.rules import Move, Position, places
+from core.limits import Limits, SearchInfo
+from core.rules import Engine, Move, Position, places
+from core.thinking import Thinking
 from tests.games import RANDOM_CASES, FastPosition, Game, is_whole, knows_lost_turns, random_games
 from tests.playthrough import SEED, playthrough
 
@@ -212,6 +213,21 @@ def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
         line: Position = slow
         for move in info.pv:
             line = line.play(move)
+
+
+def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> None:
+    engine = whole_game.engine()
+    assert isinstance(engine, Engine)
+    slow, fast = next(iter(sample(whole_game, 1)))
+    told: list[SearchInfo] = []
+    found = engine.choose(fast, whole_game.bench_limits, told.append)
+    assert told
+    assert all(info.move in slow.legal() and info.pv[0] == info.move for info in told)
+    assert told[-1].move == found.move
+    thinking = Thinking(engine, fast, Limits(nodes=1 << 40, depth=200))
+    thinking.stop()
+    assert thinking.over
+    assert thinking.outcome().move in slow.legal()
 
 
 def test_an_engine_that_has_forgotten_is_as_good_as_new(whole_game: Game) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
+import core.clock
+import core.lines
 from core.errors import QuartetError, TextError
 from core.gamelog import replay
 from core.limits import Limits, SearchInfo
-from core.lines import PANIC_MS, Agent, converse, equip, parse_arguments
+from core.lines import PANIC_MS, SHARE, Agent, converse, equip, parse_arguments
 from core.messages import Finish, Init, Ready, Turn
 from core.players import Greedy, Uniform
 from core.transport import GOOD
@@ -160,6 +162,34 @@ def test_the_deadline_follows_the_clock(line_game: LineGame) -> None:
     assert deadlines[0] is not None
     assert deadlines[1] is not None
     assert 0.1 < deadlines[0] - deadlines[1] < 0.5
+
+
+def test_deadlines_are_on_the_clock_of_compiled_searches(line_game: LineGame) -> None:
+    player = Clocked()
+    before = core.clock.now()
+    first_turn(line_game, line_game.agent(player=player), 10000)
+    deadline = player.limits[0].deadline
+    assert deadline is not None
+    assert 0 < deadline - before - 10 / SHARE < 60
+    assert core.lines.CLOCK is core.clock.now
+
+
+def test_where_nothing_is_compiled_agents_have_a_clock_all_the_same(line_game: LineGame) -> None:
+    """The last resort of a contest: plain Python alone."""
+    code = f"""
+import importlib.abc, sys, time
+class NothingCompiled(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "core.clock":
+            raise ModuleNotFoundError("not compiled", name=name)
+sys.meta_path.insert(0, NothingCompiled())
+from core import lines
+from tests.linegames import load
+assert lines.CLOCK is time.monotonic
+game = load({line_game.name!r})
+assert game.agent().hear("READY FIRST") == "OK"
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

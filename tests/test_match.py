@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "programs"
+EXAMPLE = ROOT / "tests" / "data" / "ugolki" / "example_input.txt"
 ENOUGH = 60.0
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
@@ -325,8 +326,15 @@ BAD = [
     (["match"], "Missing argument 'GAME'"),
     (["what"], "No such command 'what'"),
     (["perft", "ugolki", "--", "-1"], "-1 is not in the range"),
-    (["perft", "ugolki", "1", "--position", "/no/such/file"], "cannot read /no/such/file: No such file or directory"),
+    (["perft", "ugolki", "1", "--position", "/no/such/file"], "'/no/such/file' is no file, and no position: "),
     (["perft", "ugolki", "1", "--position", __file__], "test_match.py:"),
+    (["perft", "ugolki", "1", "--position", str(ROOT)], f"cannot read {ROOT}: "),
+    (["perft", "ugolki", "1", "--option", "walls=1"], "ugolki has no option 'walls'"),
+    (["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)], "the option opening chooses a start"),
+    (["analyse", "chess"], "no game is called 'chess'"),
+    (["analyse", "ugolki", "--player", "nobody"], "no built-in player 'nobody'"),
+    (["analyse", "ugolki", "--seconds", "0"], "0.0 is not in the range"),
+    (["analyse", "ugolki", "--position", "over"], "'over' is no file, and no position: "),
     (["replay", "chess", "x"], "no game is called 'chess'"),
 ]
 
@@ -391,7 +399,9 @@ def test_games() -> None:
     assert "ugolki" in quartet("games").stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["match"], ["replay"], ["perft"], ["games"], ["bench"], ["tournament"], ["sprt"], ["lost"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["match"], ["replay"], ["perft"], ["analyse"], ["games"], ["bench"], ["tournament"], ["sprt"], ["lost"]]
+)
 def test_help(arguments: list[str]) -> None:
     done = quartet(*arguments, "--help")
     assert "Usage: quartet" in done.stdout

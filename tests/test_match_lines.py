@@ -203,7 +203,7 @@ BAD = [
     (["connexion", "sample", "sample", "sample"], "left over: sample"),
     (["connexion", "human", "sample"], "'human' cannot play connexion"),
     (["connexion", "sample", "none"], "'none' cannot play connexion"),
-    (["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"], "cannot read /no/such/file: No such file or directory"),
+    (["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"], "'/no/such/file' is no file, and no position: "),
     (["connexion", "sample", "sample", "-i", __file__], "test_match_lines.py: "),
     (["connexion", "sample", "sample", "-l", "/no/such/folder/x"], "cannot write the log /no/such/folder/x"),
     (["connexion", "sample", "sample", "--cwd1", "/no/such/folder"], "there is no folder /no/such/folder"),
@@ -226,13 +226,6 @@ def test_bad_input_gets_one_line(arguments: list[str], words: str, tmp_path: Pat
     assert done.stderr.startswith("quartet: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_all_ataxx_games_start_alike(tmp_path: Path) -> None:
-    (tmp_path / "start").write_text("x5o/7/7/7/7/7/o5x x 0 1")
-    (tmp_path / "other").write_text("x5o/7/7/7/7/7/o5x o 0 1")
-    assert "all games start alike" in quartet("match", "ataxx", "greedy", "greedy", "-i", "other", code=2, cwd=tmp_path).stderr
-    quartet("match", "ataxx", "greedy", "greedy", "-i", "start", "--seconds", "60", "-s", cwd=tmp_path)
 
 
 @posix
@@ -343,8 +336,8 @@ def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
     [
         (["--at", "3"], "--at and --ask go together"),
         (["--ask", "sample"], "--at and --ask go together"),
-        (["--at", "64", "--ask", "sample"], "nobody is asked at ply 64; the log goes to ply 64"),
-        (["--at", "999", "--ask", "sample"], "nobody is asked at ply 999; the log goes to ply 64"),
+        (["--at", "64", "--ask", "sample"], "nobody is asked at ply 64; the log goes from ply 0 to 64"),
+        (["--at", "999", "--ask", "sample"], "nobody is asked at ply 999; the log goes from ply 0 to 64"),
     ],
 )
 def test_bad_questions_get_one_line(sample_log: Path, arguments: list[str], words: str) -> None:

@@ -13,6 +13,9 @@ DEFAULT_ITERATIONS: int
 class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice."""
 
+    def stop(self) -> None:
+        """End the search that runs in another thread; it returns what it has found."""
+
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The most visited move.
 

@@ -124,6 +124,7 @@ cdef class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice."""
 
     cdef MctsTree* tree
+    cdef bint stopped
 
     def __cinit__(self):
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
@@ -132,6 +133,10 @@ cdef class Engine:
 
     def __dealloc__(self):
         mcts_free(self.tree)
+
+    def stop(self):
+        """End the search that runs in another thread; it returns what it has found."""
+        self.stopped = True
 
     def choose(self, Position position, limits, report=None):
         """The most visited move. See `core.rules.Searcher`.
@@ -158,6 +163,7 @@ cdef class Engine:
             most = 1
         elif limits.nodes is not None:
             most = limits.nodes
+        self.stopped = False
         tree.exploration = EXPLORATION
         mcts_start(tree, &root, root.key)
         done = mcts_run(tree, &root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
@@ -167,7 +173,7 @@ cdef class Engine:
             if report is not None and best != reported:
                 report(self.outcome(done, started))
                 reported = best
-            if done >= most or (deadline > 0 and clock_now() >= deadline):
+            if done >= most or self.stopped or (deadline > 0 and clock_now() >= deadline):
                 return self.outcome(done, started)
             chunk = min(most - done, done, <uint64_t>4096)
             with nogil:

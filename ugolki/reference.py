@@ -22,7 +22,9 @@ INFO = GameInfo(
     options={
         "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
         "play_out": Option(False, "finish the round in which a player comes home"),
-        "opening": Option(0, "random plies, by the seed, before the players take over: games between the same players differ"),
+        "opening": Option(
+            0, "random plies, by the seed, before the players take over: games between the same players differ", of_start=True
+        ),
     },
 )
 

@@ -1,5 +1,7 @@
 """The engine of noughts and crosses: it looks at everything."""
 
+from collections.abc import Callable
+
 from core.limits import Limits, SearchInfo
 from noughts.rules import Position
 
@@ -8,5 +10,11 @@ BENCH_LIMITS: Limits
 class Engine:
     """Chooses moves."""
 
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:
-        """The best move; scores are 1 for a win. Only `limits.depth` matters. Raises RuleError when the board is full."""
+    def stop(self) -> None:
+        """It has always ended already."""
+
+    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """The best move; scores are 1 for a win, and only the last one is reported. Only `limits.depth` matters.
+
+        Raises RuleError when the board is full.
+        """

@@ -28,8 +28,14 @@ cdef int value(const Board* b, int depth, uint64_t* nodes) noexcept nogil:
 cdef class Engine:
     """Chooses moves."""
 
-    def choose(self, Position position, limits):
-        """The best move; scores are 1 for a win. Only `limits.depth` matters. Raises RuleError when the board is full."""
+    def stop(self):
+        """It has always ended already."""
+
+    def choose(self, Position position, limits, report=None):
+        """The best move; scores are 1 for a win, and only the last one is reported. Only `limits.depth` matters.
+
+        Raises RuleError when the board is full.
+        """
         cdef Board child
         cdef uint64_t nodes = 0
         cdef int depth = limits.depth or 9
@@ -43,4 +49,7 @@ cdef class Engine:
                 best, best_score = move, score
         if best is None:
             raise RuleError("the board is full")
-        return SearchInfo(best, best_score, depth, nodes, 0.0, (best,))
+        found = SearchInfo(best, best_score, depth, nodes, 0.0, (best,))
+        if report is not None:
+            report(found)
+        return found

@@ -1,0 +1,139 @@
+"""`quartet analyse`: the thoughts of an engine as they come, an interruption, and players that have none."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import registry
+from core.errors import RuleError
+from core.limits import Limits, SearchInfo
+from core.rules import Move, Position
+from core.thinking import Thinking
+from quartet import analyse
+from tests.games import Game
+
+ROOT = Path(__file__).parent.parent
+
+
+def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "quartet", "analyse", *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=600, stdin=subprocess.DEVNULL)
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
+
+
+def test_the_thoughts_of_an_engine(whole_game: Game) -> None:
+    data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--json").stdout)
+    start = whole_game.reference.start()
+    assert data["position"] == start.text()
+    assert tuple(data["move"]) in start.legal()
+    assert data["lines"]
+    assert data["line"][0] == data["best"]
+    assert [line["nodes"] for line in data["lines"]] == sorted(line["nodes"] for line in data["lines"])
+    assert not data["interrupted"]
+    said = quartet(whole_game.name, "--nodes", "3000").stdout.splitlines()
+    assert said[-1].startswith(f"best: {data['best']} ")
+    rows = said[said.index(analyse.HEAD) + 1 : -1]
+    assert len(rows) >= len(data["lines"])
+    assert all(int(row.split()[0]) > 0 for row in rows)
+
+
+def test_a_position_and_a_player_can_be_chosen(game: Game) -> None:
+    name = next(name for name in game.player_names if name != "bot")
+    start = game.fast.start()
+    position = game.fast.parse(start.play(start.legal()[0]).text())
+    data = json.loads(quartet(game.name, "--position", position.text(), "--player", name, "--nodes", "50", "--json").stdout)
+    assert tuple(data["move"]) in position.legal()
+    assert data["seat"] == position.to_move
+
+
+def test_a_game_without_an_engine_says_so_in_one_line() -> None:
+    for name in registry.GAMES:
+        if not registry.has(name, "engine"):
+            done = quartet(name, code=2)
+            assert (done.stdout, done.stderr) == ("", f"quartet: {name} has no engine yet\n")
+
+
+def test_a_finished_game_is_told() -> None:
+    done = quartet("ataxx", "--player", "greedy", "--position", "xxxxxxx/7/7/7/7/7/7 o 0 9", code=2)
+    assert done.stderr == "quartet: the game is over in this position\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
+    command = [sys.executable, "-m", "quartet", "analyse", whole_game.name, "--nodes", str(1 << 40), "--depth", "90"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        rows: list[str] = []
+        for line in process.stdout:
+            if rows or line.startswith(analyse.HEAD):
+                rows.append(line)
+            if len(rows) > 1:
+                break
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert errors in ("quartet: interrupted\n", "")  # a small game may have been thought through before
+    assert rest.splitlines()[-1].startswith("best: ")
+
+
+class Weigher:
+    """An engine that thinks until it is stopped, and weighs two moves."""
+
+    def __init__(self, *, patient: bool = True) -> None:
+        self.enough = threading.Event()
+        self.patient = patient
+
+    def stop(self) -> None:
+        self.enough.set()
+
+    def choose(self, position: Position, limits: Limits, report: Any = None) -> SearchInfo:  # noqa: ARG002
+        first, second = position.legal()[:2]
+        report(SearchInfo(first, 5, 1, 10, 0.5, (first,)))
+        if self.patient:
+            self.enough.wait()
+        return SearchInfo(second, 7, 2, 20, 1.0, (second,))
+
+    def candidates(self) -> list[dict[str, object]]:
+        return [{"move": (0, 0, 0, 5), "visits": 12, "share": 0.25}, {"move": (-1, -1, -1, -1), "visits": 3}]
+
+
+def test_stopping_a_search() -> None:
+    position = registry.load("applegame", "reference").Position.start()
+    thinking = Thinking(Weigher(), position, Limits())
+    assert not thinking.wait(0.01)
+    thinking.stop()
+    assert thinking.wait(0)
+    assert thinking.latest is not None
+    assert (thinking.latest.score, thinking.outcome().score) == (5, 7)
+
+
+def test_what_a_search_raises_reaches_who_asks() -> None:
+    class Failing:
+        def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+            raise RuleError("no move")
+
+    thinking = Thinking(Failing(), None, Limits())
+    with pytest.raises(RuleError, match="no move"):
+        thinking.outcome()
+
+
+def test_candidates_are_shown_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an engine that has an opinion of every move."""
+    monkeypatch.setattr(analyse, "_player", lambda *_: Weigher(patient=False))
+    text = CliRunner().invoke(analyse.command, ["applegame"]).output
+    assert text.splitlines()[-4].split() == ["move", "visits", "share"]
+    assert text.splitlines()[-3].split() == ["0", "0", "0", "5", "12", "0.250"]
+    data = json.loads(CliRunner().invoke(analyse.command, ["applegame", "--json"]).output)
+    assert [row["visits"] for row in data["candidates"]] == [12, 3]
+    moves: list[Move] = [tuple(map(int, row["move"].split())) for row in data["candidates"]]
+    assert moves == [(0, 0, 0, 5), (-1, -1, -1, -1)]

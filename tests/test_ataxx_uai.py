@@ -1,0 +1,363 @@
+"""`python -m ataxx --uai`: what user interfaces and match tools say, what they hear, and what must never harm it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ataxx.engine import Engine
+from ataxx.fen import START
+from ataxx.players import player
+from ataxx.rules import Position
+from ataxx.uai import OPTIONS, Program
+from ataxx.uai_text import format_uai, parse_uai
+from core.limits import Limits, SearchInfo
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+ROOT = Path(__file__).parent.parent
+MOST_LISTENING = 20.0
+"""Seconds that a slow machine may take between two lines of a test."""
+
+
+class Listener:
+    """A program in this process, and what it says."""
+
+    def __init__(self, name: str = "greedy") -> None:
+        self.said: list[str] = []
+        self.spoke = threading.Condition()
+        self.sizes: list[int] = []
+        self.program = Program(lambda megabytes: self.make(name, megabytes), self.say)
+
+    def make(self, name: str, megabytes: int) -> Any:
+        self.sizes.append(megabytes)
+        return Engine(megabytes << 20) if name == "bot" else player(name, 1)
+
+    def say(self, line: str) -> None:
+        with self.spoke:
+            self.said.append(line)
+            self.spoke.notify()
+
+    def hear(self, *lines: str) -> list[str]:
+        """What it says at once."""
+        self.said.clear()
+        for line in lines:
+            assert self.program.hear(line)
+        return list(self.said)
+
+    def until(self, word: str) -> str:
+        """The line that begins so; it may take a moment."""
+        with self.spoke:
+            assert self.spoke.wait_for(lambda: any(line.startswith(word) for line in self.said), timeout=60)
+            return next(line for line in self.said if line.startswith(word))
+
+    def best(self, *lines: str) -> str:
+        """The move that comes of what it is told."""
+        self.hear(*lines)
+        return self.until("bestmove").split()[1]
+
+
+class Patient:
+    """A player that thinks until it is stopped."""
+
+    def __init__(self) -> None:
+        self.enough = threading.Event()
+        self.limits: list[Limits] = []
+
+    def stop(self) -> None:
+        self.enough.set()
+
+    def choose(self, position: Position, limits: Limits, report: Any = None) -> SearchInfo:
+        self.limits.append(limits)
+        report(SearchInfo(position.legal()[0], 12, 3, 1000, 0.5, (position.legal()[0],)))
+        self.enough.wait(60)
+        return SearchInfo(position.legal()[0])
+
+
+def test_it_introduces_itself() -> None:
+    for name in ("bot", "greedy"):
+        said = Listener(name).hear("uai")
+        assert said[-1] == "uaiok"
+        assert [line.split()[:2] for line in said[:2]] == [["id", "name"], ["id", "author"]]
+        options = {line.split()[2]: line.split()[4::2] for line in said if line.startswith("option")}
+        assert options.keys() == OPTIONS.keys() - (set() if name == "bot" else {"Hash"})
+        assert all(values[0] == "spin" or values for values in options.values())
+        assert "option name Threads type spin default 1 min 1 max 1" in said
+    assert Listener().hear("isready") == ["readyok"]
+
+
+def test_positions_and_moves() -> None:
+    program = Listener()
+    assert program.hear("position startpos") == []
+    assert program.hear("position startpos moves f1 b1 a7a5") == []
+    # Whoever comes next moves from there: the answers are legal in the position that the moves lead to.
+    position = Position.start()
+    for text in ("f1", "b1", "a7a5"):
+        position = position.play(parse_uai(text, position))
+    assert parse_uai(program.best("go depth 1"), position) in position.legal()
+    stuck = "xoo4/ooo4/ooo4/7/7/7/7 x 0 9"
+    assert Position.parse(stuck).legal() == [(-1, -1, -1, -1)]
+    assert program.best(f"position fen {stuck}", "go movetime 50") == "0000"
+    assert program.best(f"position fen {stuck} moves 0000", "go movetime 50") != "0000"
+    over = program.hear("position fen xxxxxxx/7/7/7/7/7/7 o 0 9", "go depth 3")
+    assert over == ["info string the game is over", "bestmove 0000"]
+
+
+def test_a_fen_may_lack_its_counts() -> None:
+    program = Listener()
+    board = START.split()[0]
+    for fen in (f"{board} o", f"{board} o 7", f"{board} o 7 30"):
+        assert program.hear(f"position fen {fen}") == []
+        assert parse_uai(program.best("go nodes 5"), Position.parse(f"{board} o 0 1")) is not None
+
+
+BAD = [
+    "foo",
+    "_stop",
+    "go depth",
+    "go depth x",
+    "go sideways",
+    "position",
+    "position fen",
+    "position fen x5o/7/7/7/7/7/o5x z 0 1",
+    "position startpos moves a1a7",
+    "position startpos moves xx",
+    "position startpos moves 0000",
+    "setoption name Hash value much",
+    "setoption name Hash value 0",
+    "setoption name Nothing value 1",
+    "setoption",
+    "\x00\xff",
+]
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_commands_get_one_line_and_change_nothing(line: str) -> None:
+    program = Listener()
+    program.hear("position startpos moves f1")
+    before = program.program._position.text()
+    said = program.hear(line)
+    assert len(said) == 1
+    assert said[0].startswith("info string ")
+    assert "internal error" not in said[0]
+    assert program.program._position.text() == before
+    assert program.hear("isready", "") == ["readyok"]
+
+
+WORDS = st.sampled_from(
+    [
+        "uai",
+        "isready",
+        "uainewgame",
+        "position",
+        "startpos",
+        "fen",
+        "moves",
+        "x5o/7/7/7/7/7/o5x",
+        "x",
+        "o",
+        "0",
+        "1",
+        "f1",
+        "b1",
+        "setoption",
+        "name",
+        "value",
+        "Hash",
+        "Threads",
+        "HalfmoveLimit",
+        "PlyLimit",
+        "go",
+        "depth",
+        "nodes",
+        "2",
+        "perft",
+        "wtime",
+        "btime",
+        "winc",
+        "movestogo",
+        "-5",
+        "infinite",
+        "stop",
+        "ponder",
+    ]
+)
+
+
+@given(
+    lines=st.lists(st.lists(WORDS, max_size=6).map(" ".join) | st.text(max_size=20).filter(lambda text: text.strip() != "quit"), max_size=8)
+)
+def test_nothing_that_is_said_ends_the_conversation(lines: list[str]) -> None:
+    program = Listener()
+    for line in lines:
+        if "perft" not in line:
+            assert program.program.hear(line)
+    program.program.hear("stop")
+    assert program.hear("isready") == ["readyok"]
+    assert not any("internal error" in line for line in program.said)
+
+
+def test_limits_of_a_search() -> None:
+    program = Listener()
+    patient = Patient()
+    patient.enough.set()
+    program.program._player = patient
+
+    def seconds(*words: str, side: str = "x") -> float:
+        program.best(f"position fen {START.split()[0]} {side} 0 1", f"go {' '.join(words)}")
+        limits = patient.limits[-1]
+        assert limits.deadline is not None
+        return limits.deadline - started
+
+    started = time.monotonic()
+    assert 40 < seconds("movetime", "50000") < 51 + MOST_LISTENING
+    # b is x, who moves first; each side looks at its own clock.
+    assert seconds("btime", "1000000", "wtime", "1000") > 10
+    assert seconds("btime", "1000000", "wtime", "1000", side="o") < 1 + MOST_LISTENING
+    assert seconds("btime", "1000", "binc", "100000") <= 1 + MOST_LISTENING, "the increment comes after the move"
+    assert seconds("btime", "-20") < MOST_LISTENING, "no clock is no reason to hang"
+    program.best("go nodes 77 depth 5")
+    limits = patient.limits[-1]
+    assert (limits.nodes, limits.depth, limits.deadline) == (77, 5, None)
+
+
+def test_the_halfmove_clock_is_information_only() -> None:
+    """Unless the option says otherwise: other people's games end by it, this judge's do not."""
+    program = Listener()
+    late = f"position fen {START.split()[0]} x 100 80"
+    assert program.best(late, "go depth 1") != "0000"
+    assert program.hear("setoption name HalfmoveLimit value 100", "go depth 1") == ["info string the game is over", "bestmove 0000"]
+    assert program.best("setoption name halfmovelimit value 0", "go depth 1") != "0000"
+
+
+def test_a_game_may_go_on_beyond_our_plies() -> None:
+    program = Listener()
+    assert program.best(f"position fen {START.split()[0]} x 0 201", "go depth 1") != "0000"
+    assert program.program._position.ply == 400
+
+
+def test_the_table_has_the_size_that_was_asked_for() -> None:
+    program = Listener("bot")
+    program.hear("setoption name Hash value 2")
+    assert program.sizes == [OPTIONS["Hash"][0], 2]
+    assert program.hear("uainewgame", "setoption name Threads value 1") == []
+
+
+def test_an_endless_search_ends_when_it_is_stopped() -> None:
+    program = Listener()
+    program.program._player = Patient()
+    assert "readyok" in program.hear("go infinite", "isready")
+    assert program.until("info depth") == "info depth 3 score cp 12 nodes 1000 nps 2000 time 500 pv b7"
+    assert program.hear("go depth 3") == ["info string a search goes on; stop it first"]
+    assert program.hear("position startpos") == ["info string a search goes on; stop it first"]
+    said = program.hear("stop")
+    assert len(said) == 1
+    assert said[0].startswith("bestmove ")
+    assert program.hear("stop", "isready") == ["readyok"]
+
+
+def test_an_endless_search_that_knows_all_waits_to_be_asked() -> None:
+    program = Listener()
+    assert program.hear("go infinite") == []
+    assert program.hear("stop")[-1].startswith("bestmove ")
+
+
+def test_a_bug_in_a_search_costs_no_game() -> None:
+    class Broken:
+        def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
+            raise ZeroDivisionError("a bug\nof ours")
+
+    program = Listener()
+    program.program._player = Broken()
+    move = program.best("go depth 2")
+    assert parse_uai(move, Position.start()) in Position.start().legal()
+    assert "info string internal error: ZeroDivisionError: a bug of ours" in program.said
+
+
+def test_perft() -> None:
+    said = Listener().hear("go perft 3")
+    assert said[-1] == "nodes 6460"
+    assert [line.split()[2:5:2] for line in said[:-1]] == [["1", "16"], ["2", "256"], ["3", "6460"]]
+
+
+def test_it_plays_a_whole_game_against_itself() -> None:
+    program = Listener("bot")
+    program.hear("setoption name Hash value 1")
+    position = Position.start()
+    moves: list[str] = []
+    while not position.over:
+        text = program.best(f"position startpos{' moves ' if moves else ''}{' '.join(moves)}", "go nodes 300")
+        move = parse_uai(text, position)
+        position = position.play(move)
+        moves.append(format_uai(move))
+        infos = [line for line in program.said if line.startswith("info")]
+        assert infos
+        assert not any("string" in line for line in infos)
+    assert len(moves) > 20
+
+
+class Child:
+    """The program as a process."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "ataxx", "--uai", *arguments]
+        self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def say(self, *lines: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("".join(line + "\n" for line in lines))
+        self.process.stdin.flush()
+
+    def until(self, word: str) -> str:
+        assert self.process.stdout is not None
+        return next(line for line in self.process.stdout if line.startswith(word))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self.process.kill()
+        self.rest, self.errors = self.process.communicate(timeout=60)
+
+
+def test_a_search_of_the_engine_is_stopped_at_once() -> None:
+    """Whether it has just begun or has gone on for a while; `quit` and the end of input stop it, too."""
+    for end in ("quit", None):
+        with Child() as child:
+            child.say("uai")
+            child.until("uaiok")
+            child.say("go infinite", "stop")
+            child.until("bestmove")
+            child.say("go infinite")
+            child.until("info depth 7")
+            child.say("isready")
+            child.until("readyok")
+            child.say("stop")
+            child.until("bestmove")
+            child.say("go depth 500")
+            child.until("info depth 4")
+            if end:
+                child.say(end)
+        assert (child.process.returncode, child.errors) == (0, "")
+        assert child.rest.splitlines()[-1].startswith("bestmove ")
+
+
+def test_a_simple_player_and_unknown_options() -> None:
+    with Child("--player", "random", "--seed", "4") as child:
+        child.say("position startpos", "go movetime 1000")
+        child.until("bestmove")
+    assert (child.process.returncode, child.errors) == (0, "")
+    with Child("--player", "nobody") as child:
+        pass
+    assert child.process.returncode == 2
+    assert "nobody" in child.errors
