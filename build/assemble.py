@@ -1,6 +1,6 @@
 """Assembles an executable file by a plan: the bootloader, followed by an archive of everything else, as PyInstaller's writers make it.
 
-    PYTHONHASHSEED=0 python build/assemble.py < plan.json
+    PYTHONHASHSEED=0 python -P build/assemble.py < plan.json
 
 It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends on what else is loaded, and on the
 order of sets. `build/frozen.py` makes the plan:

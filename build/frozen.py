@@ -129,7 +129,7 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
             "separator": "\\" if system.suffix else "/",
             "folder": str(content) if in_folder else None,
         }
-        run_python(["-E", "-s", str(Path(__file__).with_name("assemble.py"))], json.dumps(plan), PYTHONHASHSEED="0")
+        run_python(["-P", "-s", str(Path(__file__).with_name("assemble.py"))], json.dumps(plan), PYTHONHASHSEED="0", PYTHONPATH="")
         system.finish(executable)
     return executable
 
