@@ -56,9 +56,11 @@ def _print_speeds(speeds: list[speed.Speed], *, as_json: bool) -> None:
     if as_json:
         print(msgspec.json.encode(speeds).decode())
         return
-    table = Table("game", "perft", "fast leaves/s", "reference leaves/s", "ratio", "search nodes/s")
+    table = Table("game", "perft", "fast leaves/s", "all made", "reference leaves/s", "ratio", "search nodes/s")
     for s in speeds:
-        table.add_row(s.game, f"{s.leaves:,} at depth {s.depth}", f"{s.fast:,.0f}", f"{s.slow:,.0f}", f"{s.ratio:,.0f}", f"{s.nodes:,.0f}")
+        made = "" if s.made is None else f"{s.made:,.0f}"
+        perft = f"{s.leaves:,} at depth {s.depth}"
+        table.add_row(s.game, perft, f"{s.fast:,.0f}", made, f"{s.slow:,.0f}", f"{s.ratio:,.0f}", f"{s.nodes:,.0f}")
     Console().print(table)
 
 

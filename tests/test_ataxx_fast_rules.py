@@ -54,12 +54,13 @@ def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
         *(draw(st.sampled_from([0, 1, 5])) for _ in range(2)),
         draw(st.sampled_from([0, 1, 5])),
     ]
+    ply, halfmoves = draw(st.integers(0, 60)), draw(st.integers(0, 12))
     return both(
         random.choices([EMPTY, FIRST, SECOND, WALL], weights, k=CELLS),
-        ply=draw(st.integers(0, 60)),
-        halfmoves=draw(st.integers(0, 12)),
-        plies=draw(st.sampled_from([0, 1, 30, 40, 400])),
-        halfmove_limit=draw(st.sampled_from([0, 0, 1, 8, 12, 100])),
+        ply=ply,
+        halfmoves=halfmoves,
+        plies=draw(st.sampled_from([400, ply, ply + 1, ply + 2, ply + 9])),
+        halfmove_limit=draw(st.sampled_from([0, 100, halfmoves, halfmoves + 1, halfmoves + 2])),
     )
 
 
