@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import click
@@ -56,10 +57,22 @@ def _print_speeds(speeds: list[speed.Speed], *, as_json: bool) -> None:
     if as_json:
         print(msgspec.json.encode(speeds).decode())
         return
-    table = Table("game", "perft", "fast leaves/s", "reference leaves/s", "ratio", "search nodes/s")
+    table = Table("game", "perft", "fast leaves/s", "all made", "reference leaves/s", "ratio", "search nodes/s")
     for s in speeds:
-        table.add_row(s.game, f"{s.leaves:,} at depth {s.depth}", f"{s.fast:,.0f}", f"{s.slow:,.0f}", f"{s.ratio:,.0f}", f"{s.nodes:,.0f}")
+        rates = [_short(figure) for figure in (s.fast, s.made, s.slow)]
+        table.add_row(s.game, f"{_short(s.leaves)} at depth {s.depth}", *rates, f"{s.ratio:,.0f}", _short(s.nodes))
     Console().print(table)
+
+
+def _short(figure: float | None) -> str:
+    """A figure that may be missing, in three digits and a unit."""
+    if figure is None:
+        return ""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if figure >= size:
+            digits = 2 - int(math.log10(figure / size))
+            return f"{figure / size:.{digits}f} {unit}"
+    return f"{figure:.0f}"
 
 
 if __name__ == "__main__":

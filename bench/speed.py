@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import registry
 from core.clock import now
 from core.limits import Limits
-from core.rules import Position
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Speed:
     Attributes:
         depth: of the fast perft; leaves: what it counted.
         fast, slow: leaves a second by the fast rules and by the reference rules.
+        made: leaves a second by the fast rules when every leaf is made, not only counted; None where `perft` has no such way.
         nodes: nodes a second of the search, over `seconds` from the start.
     """
 
@@ -26,6 +29,7 @@ class Speed:
     leaves: int
     fast: float
     slow: float
+    made: float | None
     nodes: float
 
     @property
@@ -39,18 +43,27 @@ def measure(game: str, depth: int | None = None, seconds: float = 1.0) -> Speed:
     fast = registry.load(game, "rules").Position.start()
     slow = registry.load(game, "reference").Position.start()
     if depth is None:
-        depth = 1
-        while _perft(fast, depth)[1] < seconds / 20:
-            depth += 1
-    leaves, took = _perft(fast, depth)
-    slow_depth = 1
-    while (slow_count := _perft(slow, slow_depth))[1] < seconds / 20:
-        slow_depth += 1
+        depth = _depth(fast.perft, seconds)
+    leaves, took = _timed(fast.perft, depth)
+    slow_leaves, slow_took = _timed(slow.perft, _depth(slow.perft, seconds))
+    made = None
+    if "bulk" in inspect.signature(fast.perft).parameters:
+        make = functools.partial(fast.perft, bulk=False)
+        made_leaves, made_took = _timed(make, _depth(make, seconds))
+        made = made_leaves / made_took
     info = registry.load(game, "engine").Engine().choose(fast, Limits(deadline=now() + seconds))
-    return Speed(game, depth, leaves, leaves / took, slow_count[0] / slow_count[1], info.nps)
+    return Speed(game, depth, leaves, leaves / took, slow_leaves / slow_took, made, info.nps)
 
 
-def _perft(position: Position, depth: int) -> tuple[int, float]:
+def _depth(perft: Callable[[int], int], seconds: float) -> int:
+    """The first depth that takes long enough to be timed."""
+    depth = 1
+    while _timed(perft, depth)[1] < seconds / 20:
+        depth += 1
+    return depth
+
+
+def _timed(perft: Callable[[int], int], depth: int) -> tuple[int, float]:
     """The count, and seconds."""
     started = time.perf_counter()
-    return position.perft(depth), time.perf_counter() - started
+    return perft(depth), time.perf_counter() - started

@@ -49,17 +49,14 @@ def both(cells: Sequence[int], **state: int) -> tuple[reference.Position, rules.
 def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
     """Any board, with walls, crowded and empty ones, sides without pieces; near its limits or far from them."""
     random = draw(st.randoms(use_true_random=False))
-    weights = [
-        draw(st.sampled_from([0.1, 1, 5, 20])),
-        *(draw(st.sampled_from([0, 1, 5])) for _ in range(2)),
-        draw(st.sampled_from([0, 1, 5])),
-    ]
+    weights = [draw(st.sampled_from(choice)) for choice in ([0.1, 1, 5, 20], [0, 1, 5], [0, 1, 5], [0, 1, 5, 30])]
+    ply, halfmoves = draw(st.integers(0, 60)), draw(st.integers(0, 12))
     return both(
         random.choices([EMPTY, FIRST, SECOND, WALL], weights, k=CELLS),
-        ply=draw(st.integers(0, 60)),
-        halfmoves=draw(st.integers(0, 12)),
-        plies=draw(st.sampled_from([0, 1, 30, 40, 400])),
-        halfmove_limit=draw(st.sampled_from([0, 0, 1, 8, 12, 100])),
+        ply=ply,
+        halfmoves=halfmoves,
+        plies=draw(st.sampled_from([400, ply, ply + 1, ply + 2, ply + 9])),
+        halfmove_limit=draw(st.sampled_from([0, 100, halfmoves, halfmoves + 1, halfmoves + 2])),
     )
 
 
@@ -78,6 +75,19 @@ def test_any_board_is_played_alike(pair: tuple[reference.Position, rules.Positio
         move = random.choice(slow.legal())
         slow, fast = slow.play(move), fast.play(move)
         agree(slow, fast)
+
+
+def test_passes_are_alike() -> None:
+    """Behind many walls one side is often stuck while the other can move."""
+    random = Random(3)
+    passes = 0
+    for _ in range(2000):
+        slow, fast = both(random.choices([EMPTY, FIRST, SECOND, WALL], [1, 1, 1, 10], k=CELLS), ply=random.randrange(2), halfmoves=5)
+        agree(slow, fast)
+        if slow.legal() == [PASS]:
+            agree(slow.play(PASS), fast.play(PASS))
+            passes += 1
+    assert passes > 50
 
 
 @given(boards())

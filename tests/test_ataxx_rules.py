@@ -1,4 +1,4 @@
-"""The reference rules of Ataxx, beyond what every game promises."""
+"""The rules of Ataxx, reference and fast, beyond what every game promises."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from random import Random
 
 import pytest
 
+from ataxx import rules
 from ataxx.fen import START
 from ataxx.players import player
 from ataxx.reference import PASS, Position
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 
+BOTH = pytest.mark.parametrize("position_of", [Position, rules.Position], ids=["reference", "fast"])
+Rules = type[Position] | type[rules.Position]
 
-def played(fen: str, *moves: tuple[int, ...]) -> str:
-    position = Position.parse(fen)
+
+def played(position_of: Rules, fen: str, *moves: tuple[int, ...]) -> str:
+    position = position_of.parse(fen)
     for move in moves:
         position = position.play(move)
     return position.text()
 
 
-def test_the_start() -> None:
-    position = Position.start()
+@BOTH
+def test_the_start(position_of: Rules) -> None:
+    position = position_of.start()
     assert position.text() == START
     assert position.cells.count(0) == 45
     assert position.cells[0] == position.cells[48] == 1  # FIRST on (1,1) and (7,7)
@@ -30,19 +35,21 @@ def test_the_start() -> None:
     assert [position.perft(depth) for depth in range(4)] == [1, 16, 256, 6460]
 
 
-def test_division_leap_and_infection() -> None:
-    assert played("x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 2)) == "x6/1x5/1xx4/7/7/7/7 o 0 1"
-    assert played("x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 1), (3, 3, 1, 2)) == "oo5/o6/1x5/7/7/7/7 x 1 2"
-    assert played("x6/7/3oo2/7/7/7/7 x 5 1", (1, 1, 3, 3)) == "7/7/2xxo2/7/7/7/7 o 6 1"
+@BOTH
+def test_division_leap_and_infection(position_of: Rules) -> None:
+    assert played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 2)) == "x6/1x5/1xx4/7/7/7/7 o 0 1"
+    assert played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 1), (3, 3, 1, 2)) == "oo5/o6/1x5/7/7/7/7 x 1 2"
+    assert played(position_of, "x6/7/3oo2/7/7/7/7 x 5 1", (1, 1, 3, 3)) == "7/7/2xxo2/7/7/7/7 o 6 1"
 
 
-def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move() -> None:
-    position = Position.parse("xx4o/7/7/7/7/7/7 x 0 1")
+@BOTH
+def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move(position_of: Rules) -> None:
+    position = position_of.parse("xx4o/7/7/7/7/7/7 x 0 1")
     onto = [move for move in position.legal() if move[2:] == (2, 1)]
     assert onto == [(1, 1, 2, 1)]
     assert position.canonical((1, 2, 2, 1)) == (1, 1, 2, 1)
-    assert position.play((1, 2, 2, 1)) == position.play((1, 1, 2, 1))
-    with pytest.raises(IllegalMoveError, match="none of the mover's pieces"):
+    assert position.play((1, 2, 2, 1)).text() == position.play((1, 1, 2, 1)).text()
+    with pytest.raises(IllegalMoveError):
         position.play((2, 2, 2, 1))
 
 
@@ -63,15 +70,17 @@ def test_legal_moves_are_canonical_and_what_else_is_played_has_a_canonical_name(
             assert Position.parse(position.text()) == position
 
 
-def test_a_pass_is_forced_or_forbidden() -> None:
-    stuck = Position.parse("x--4/---4/---4/7/7/7/6o x 0 1")
+@BOTH
+def test_a_pass_is_forced_or_forbidden(position_of: Rules) -> None:
+    stuck = position_of.parse("x--4/---4/---4/7/7/7/6o x 0 1")
     assert stuck.legal() == [PASS]
     assert stuck.pseudolegal() == []
     assert stuck.play(PASS).text() == "x--4/---4/---4/7/7/7/6o o 1 1"
-    with pytest.raises(IllegalMoveError, match="only when no piece can move"):
-        Position.start().play(PASS)
+    with pytest.raises(IllegalMoveError):
+        position_of.start().play(PASS)
 
 
+@BOTH
 @pytest.mark.parametrize(
     ("fen", "options", "over"),
     [
@@ -89,40 +98,43 @@ def test_a_pass_is_forced_or_forbidden() -> None:
         ("x5o/7/7/7/7/7/o5x o 0 1", {"plies": 1}, True),
     ],
 )
-def test_the_end(fen: str, options: dict[str, int], *, over: bool) -> None:
-    position = Position.parse(fen, **options)
+def test_the_end(position_of: Rules, fen: str, options: dict[str, int], *, over: bool) -> None:
+    position = position_of.parse(fen, **options)
     assert position.over is over
     assert (position.legal() == []) is over
+    assert (position.perft(1) == 0) is over
     if over:
         with pytest.raises(IllegalMoveError, match="the game is over"):
             position.play((1, 1, 1, 2))
 
 
+@BOTH
 @pytest.mark.parametrize(
     "fen", [START, "x5o/7/2-1-2/3-3/2-1-2/7/o5x o 17 23", "7/7/7/7/-------/-------/x5o x 0 1", "x1x1o1-/7/7/7/7/7/7 o 3 2"]
 )
-def test_fen_comes_back(fen: str) -> None:
-    assert Position.parse(fen).text() == fen
+def test_fen_comes_back(position_of: Rules, fen: str) -> None:
+    assert position_of.parse(fen).text() == fen
 
 
+@BOTH
 @pytest.mark.parametrize(
     "text",
     [
         "", "x5o/7/7/7/7/7/o5x", "x5o/7/7/7/7/7/o5x x 0", "x5o/7/7/7/7/7/o5x x 0 1 1", "x5o/7/7/7/7/7 x 0 1", "x5o/7/7/7/7/7/o5x/7 x 0 1",
         "x6o/7/7/7/7/7/o5x x 0 1", "x4o/7/7/7/7/7/o5x x 0 1", "x5O/7/7/7/7/7/o5x x 0 1", "x5o/7/7/7/7/7/o5x w 0 1", "8/7/7/7/7/7/7 x 0 1",
-        "x5o/7/7/7/7/7/o5x x 0 0", "x5o/7/7/7/7/7/o5x x -1 1", "x5o/7/7/7/7/7/o5x x ² 1", "x5o/7/7/7/7/7/o5x x 0 1234567890", "x0o5/7/7/7/7/7/7 x 0 1",
+        "x5o/7/7/7/7/7/o5x x 0 0", "x5o/7/7/7/7/7/o5x x -1 1", "x5o/7/7/7/7/7/o5x x ² 1", "x5o/7/7/7/7/7/o5x x 0 10000", "x5o/7/7/7/7/7/o5x x 10000 1", "x0o5/7/7/7/7/7/7 x 0 1",
     ],
 )  # fmt: skip
-def test_bad_fen_is_refused_in_one_sentence(text: str) -> None:
+def test_bad_fen_is_refused_in_one_sentence(position_of: Rules, text: str) -> None:
     with pytest.raises(TextError) as refused:
-        Position.parse(text)
+        position_of.parse(text)
     assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("move", "why"),
     [
-        ((1, 1), "four numbers"), ((0, 1, 1, 1), "off the board"), ((1, 1, 1, 8), "off the board"), ((1, 1, 1, 1), "another cell"),
+        (PASS, "only when no piece can move"), ((1, 1), "four numbers"), ((0, 1, 1, 1), "off the board"), ((1, 1, 1, 8), "off the board"), ((1, 1, 1, 1), "another cell"),
         ((1, 7, 1, 6), "none of the mover's"), ((3, 3, 3, 4), "none of the mover's"), ((1, 1, 1, 4), "further than two"), ((7, 7, 7, 1), "not empty"),
         ((1 << 40,) * 4, "off the board"),
     ],
@@ -133,9 +145,10 @@ def test_why_a_move_is_illegal(move: tuple[int, ...], why: str) -> None:
     assert refused.value.code == "Not legal"
 
 
-def test_no_turn_is_lost() -> None:
+@BOTH
+def test_no_turn_is_lost(position_of: Rules) -> None:
     with pytest.raises(RuleError):
-        Position.start().lose_turn()
+        position_of.start().lose_turn()
 
 
 def test_the_board_is_drawn_as_the_judge_names_it() -> None:
