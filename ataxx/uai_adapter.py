@@ -95,20 +95,14 @@ class Engine:
         words = [os.path.abspath(command)] if is_file else command  # noqa: PTH100
         # A group of its own: a shell's children are to end with it.
         group = {} if sys.platform == "win32" else {"process_group": 0}
-        self._process = subprocess.Popen(
-            words,
-            shell=not is_file,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            **group,  # type: ignore[call-overload]
-        )
-        threading.Thread(target=listen, args=(os.fdopen(os.dup(self._process.stdout.fileno()), "rb"), heard, True), daemon=True).start()
+        self._process = subprocess.Popen(words, shell=not is_file, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **group)  # type: ignore[call-overload]
+        threading.Thread(target=listen, args=(self._process.stdout, heard, True), daemon=True).start()
 
     def say(self, *lines: str) -> None:
         """Send lines, all at once. Never fails: an engine that does not hear will not answer."""
         with suppress(OSError):
             self._process.stdin.write("".join(line + "\n" for line in lines).encode())
+            self._process.stdin.flush()
 
     def status(self) -> str:
         """How it ended, in words."""

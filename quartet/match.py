@@ -115,7 +115,7 @@ def command(
     """Play one game of GAME, one PROGRAM for each seat, clockwise from the top left.
 
     A PROGRAM is an executable file, a shell command, a built-in player (`quartet games` lists them), `human` for a person at this
-    terminal, or `none` for an empty seat.
+    terminal, or `none` for an empty seat. `uai:COMMAND` is an engine that speaks UAI, for the game that has such engines.
 
     Where the judge exchanges files, a program runs in a private folder of its own, started anew for every move; a shell command needs
     absolute paths. It sees the board turned so that it is player 1 at the top left. Whatever it does wrong costs it the turn, with the

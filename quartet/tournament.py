@@ -31,7 +31,7 @@ from quartet.running import Settings
 def command(game: str, players: tuple[str, ...], games: int, pairing: str, rounds: int | None, **options: Any) -> None:
     """Play a tournament of GAME and print a table: games, won-drawn-lost, Elo with its interval, time, depth, forfeits by reason.
 
-    A COMMAND is an executable file, a shell command or a built-in player, as in `quartet match`. Games are rounded up to whole
+    A COMMAND is an executable file, a shell command, a built-in player or uai:COMMAND, as in `quartet match`. Games are rounded up to whole
     blocks: with two seats a pair with the same opening and the sides swapped, with four seats a round of all four seats. Players are
     named in the order of their seeds; where Swiss cannot tell them apart, the one named first ranks better, and the one named last
     has the better pairing. `gauntlet` is the first player against all others.

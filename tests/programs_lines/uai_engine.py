@@ -52,8 +52,9 @@ def on_go(words: list[str], position: Position) -> None:
         case "closes":
             os.close(1)
             spin()
-        case "clock":  # ignores movetime, and takes half of its clock
-            time.sleep(int(words[words.index("btime" if position.to_move == 0 else "wtime") + 1]) / 2000)
+        case "clock":  # whatever it is asked for, it takes half of its clock, while that is long
+            left = int(words[words.index("btime" if position.to_move == 0 else "wtime") + 1])
+            time.sleep(left / 2000 if left > 1000 else 0)
         case "chatty":
             for depth in range(1, 4):
                 say(f"info depth {depth} score cp 10 nodes {1000 * depth} time 1 nps 1000000 pv a1 b2")
