@@ -216,8 +216,11 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
     # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
     if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
-        if evaluation - 90 * depth + 60 * improving >= beta:
+        if evaluation - 50 * depth >= beta:
             return evaluation
+    # Internal iterative reduction: without a move from the table the order is poor, and the next iteration will have one.
+    if table_move == NO_MOVE and depth >= 3:
+        depth -= 1
     # 4. Moves and their order.
     count = legal_moves(state, moves)
     for i in range(count):
