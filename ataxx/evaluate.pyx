@@ -77,7 +77,7 @@ cdef class Weights:
 
 
 def default_weights():
-    """The weights that the package brings; read once. Raises TextError where they are damaged."""
+    """The weights that the package brings; read once. Raises TextError where they are missing or damaged."""
     global _default
     if _default is None:
         _default = Weights(_read(os.path.join(os.path.dirname(__file__), "weights.bin")))
@@ -88,15 +88,15 @@ cdef object _default = None
 
 
 def _read(path):
-    """A file of the package, which may lie in an archive."""
+    """A file of the package, which may lie in an archive. Raises TextError where there is none."""
     try:
         with open(path, "rb") as file:
             return file.read()
-    except OSError:
-        loader = getattr(__spec__, "loader", None)
-        if not hasattr(loader, "get_data"):
-            raise
-        return loader.get_data(path)
+    except OSError as error:
+        try:
+            return __spec__.loader.get_data(path)
+        except (AttributeError, OSError):
+            raise TextError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _count(text):

@@ -191,6 +191,8 @@ static inline int network_has(int level) {
         return (kept & 0x06) == 0x06 && (leaf[1] & 1 << 5) != 0;
     }
     return (kept & 0xE6) == 0xE6 && (leaf[1] & 1 << 16) != 0 && (leaf[1] & 1 << 30) != 0;
+#elif defined(__MINGW32__) && !defined(__clang__)
+    return level <= NETWORK_SSE2;   /* it spills wide registers where its stack is not aligned (GCC bug 54412) */
 #else
     __builtin_cpu_init();
     return level <= NETWORK_SSE2 || (level == NETWORK_AVX2 && __builtin_cpu_supports("avx2"))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 import zlib
 from random import Random
 
 import pytest
 
-from ataxx.evaluate import LEVELS, Weights
+from ataxx.evaluate import LEVELS, Weights, default_weights
 from ataxx.reference import Position
 from core.errors import TextError
 from core.sealed import seal, unseal
+from tests.games import ROOT
 
 HIDDEN = 128
 INPUTS = 2916
@@ -145,3 +148,18 @@ def test_an_overflow_is_told() -> None:
 def test_fields_are_lines() -> None:
     with pytest.raises(TextError, match="one line"):
         seal("weights", {"command": "a\nb"}, b"")
+
+
+def test_the_weights_that_are_shipped() -> None:
+    weights = default_weights()
+    assert {"seed", "data", "command"} <= weights.fields.keys()
+    assert default_weights() is weights
+    for text, sign in (("xxxx3/xxxx3/xxxx3/7/7/7/6o x 0 1", 1), ("xxxx3/xxxx3/xxxx3/7/7/7/6o o 0 1", -1)):
+        board = cells(Position.parse(text))
+        assert sign * weights.value(bits(board, 1), bits(board, 2)) > 300, "eleven cells ahead is good"
+
+
+def test_missing_weights_are_told() -> None:
+    program = "import os, ataxx.evaluate as e; os.path.dirname = lambda path: 'nowhere'; e.default_weights()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].startswith("core.errors.TextError: cannot read nowhere")
