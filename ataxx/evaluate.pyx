@@ -26,7 +26,8 @@ cdef class Weights:
 
     def __init__(self, bytes data):
         """Of the bytes of a file. Raises TextError where it is damaged, or made for another network."""
-        cdef const int16_t[:] numbers
+        cdef const int16_t* numbers     # no memoryview: the limited API has none
+        cdef bytes native
         cdef int32_t output_bias
         cdef int i, hidden
         cdef long total = 0
@@ -40,7 +41,8 @@ cdef class Weights:
         words = 2 * hidden * (NETWORK_INPUTS + 2)
         if len(body) != words + 4:
             raise TextError(f"the weights of {hidden} hidden cells take {words + 4} bytes, not {len(body)}")
-        numbers = _words(body[:words])
+        native = _words(body[:words])
+        numbers = <const int16_t*><const char*>native
         output_bias = int.from_bytes(body[words:], "little", signed=True)
         for i in range(hidden * (NETWORK_INPUTS + 1), hidden * (NETWORK_INPUTS + 2)):
             total += abs(numbers[i])
@@ -50,7 +52,7 @@ cdef class Weights:
             raise TextError(f"the output weights add up to {total}, which overflows")
         if self.network.memory != NULL:
             raise RuntimeError("weights are read once")
-        if not network_take(&self.network, &numbers[0], hidden, output_bias):
+        if not network_take(&self.network, numbers, hidden, output_bias):
             raise MemoryError
         self.use(None)
 
@@ -104,8 +106,9 @@ def _count(text):
 
 
 def _words(body):
-    """Little-endian words in the machine's order."""
+    """The bytes of little-endian words in the machine's order."""
+    if sys.byteorder == "little":
+        return body
     words = array("h", body)
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words
+    words.byteswap()
+    return words.tobytes()

@@ -82,7 +82,6 @@ static inline double clock_outer_age(void) {
 #else
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,11 +89,6 @@ static inline double clock_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static inline int same_file(const char *one, const char *other) {
-    struct stat a, b;
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 #if defined(__linux__)
@@ -120,11 +114,17 @@ static inline double process_born(int process) {
     return (double)started / (double)sysconf(_SC_CLK_TCK);
 }
 
+/* The file that a process runs; how many bytes of its path were written, negative where the system does not tell. */
+static inline long program_path(int process, char *path, size_t size) {
+    char link[32];
+    snprintf(link, sizeof link, "/proc/%d/exe", process);
+    return (long)readlink(link, path, size);
+}
+
 static inline int same_program(int one, int other) {
-    char a[32], b[32];
-    snprintf(a, sizeof a, "/proc/%d/exe", one);
-    snprintf(b, sizeof b, "/proc/%d/exe", other);
-    return same_file(a, b);
+    char a[4096], b[4096];
+    long length = program_path(one, a, sizeof a);
+    return length > 0 && program_path(other, b, sizeof b) == length && memcmp(a, b, (size_t)length) == 0;
 }
 
 #elif defined(__APPLE__)
@@ -148,7 +148,7 @@ static inline double process_born(int process) {
 
 static inline int same_program(int one, int other) {
     char a[PROC_PIDPATHINFO_MAXSIZE], b[PROC_PIDPATHINFO_MAXSIZE];
-    return proc_pidpath(one, a, sizeof a) > 0 && proc_pidpath(other, b, sizeof b) > 0 && same_file(a, b);
+    return proc_pidpath(one, a, sizeof a) > 0 && proc_pidpath(other, b, sizeof b) > 0 && strcmp(a, b) == 0;
 }
 
 #else
