@@ -37,9 +37,11 @@ def make(game: str, out: Path) -> Path:
     """Write main.py and data.bin into `out`; gives the former. Raises QuartetError."""
     made = bundle.make(game)
     text = bundle.text(made).encode()
-    for name, content, most in ((MAIN, text, MOST_CODE), (DATA, made.data, MOST_DATA)):
+    files = ((MAIN, text, MOST_CODE), (DATA, made.data, MOST_DATA))
+    for name, content, most in files:
         if len(content) > most:
             raise QuartetError(f"{name} has {len(content):,} bytes, more than the judge's {most:,}")
+    for name, content, most in files:
         (out / name).write_bytes(content)
         print(f"{name}: {len(content):,} bytes of {most:,}", file=sys.stderr)
     return out / MAIN

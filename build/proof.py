@@ -201,7 +201,7 @@ def take_turns(
     taken = []
     try:
         for _, turn in referee.turns(table, players):
-            if turn.verdict.lost or turn.stderr_size and turn.seat in ours:
+            if turn.verdict.lost or (turn.stderr_size and turn.seat in ours):
                 raise QuartetError(
                     f"the artefact does not work: ply {turn.ply} is {turn.verdict.value}: {turn.reason} {turn.stderr}".strip()
                 )
@@ -223,4 +223,5 @@ def from_source(game: str, text: str, env: Mapping[str, str], folder: Path) -> s
     done = subprocess.run(command, cwd=folder, env={**os.environ, **env, "PYTHONPATH": HOME}, capture_output=True, text=True, check=False)
     if done.returncode or done.stderr:
         raise QuartetError(f"the agent from source ends with status {done.returncode}, and says {done.stderr.strip()[:200]!r}")
-    return (folder / exchange.output).read_text(encoding="utf-8")
+    answer: str = (folder / exchange.output).read_text(encoding="utf-8")
+    return answer

@@ -172,8 +172,8 @@ class Compiler:
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             draft = target.with_suffix(f".{os.getpid()}.new")
-            folder = f"-ffile-prefix-map={ROOT}=."
-            self.run(*flags, folder, "-c", str(source.relative_to(ROOT)), "-o", str(draft), f"-I{self.include}", "-I.")
+            folders = [f"-ffile-prefix-map={ROOT}=.", f"-ffile-prefix-map={SCRATCH.relative_to(ROOT)}=pack"]
+            self.run(*flags, *folders, "-c", str(source.relative_to(ROOT)), "-o", str(draft), f"-I{self.include}", "-I.")
             draft.replace(target)
         return target
 
