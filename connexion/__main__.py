@@ -6,14 +6,28 @@ import os
 import sys
 
 from connexion import protocol
-from connexion.players import NAMES, player
-from connexion.reference import Position
+from connexion.rules import Position
+from core.clock import now
 from core.lines import Agent, converse, parse_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Searcher
+
+
+def searcher(arguments: list[str]) -> Searcher[Position]:
+    """The player that the command line asks for. Exits with status 2 on unknown options and names."""
+    if not arguments:  # as judges do; the other players cost start-up time
+        from connexion.engine import Engine  # noqa: PLC0415
+
+        return Engine()
+    from connexion.players import NAMES, player  # noqa: PLC0415
+
+    return player(*parse_arguments("connexion", arguments, NAMES))
 
 
 def main(arguments: list[str]) -> int:
-    name, seed = parse_arguments("connexion", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), reveal=Position.reveal)
+    agent = Agent(protocol, Position, searcher(arguments), reveal=Position.reveal, clock=now)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

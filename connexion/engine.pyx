@@ -1,0 +1,98 @@
+"""The engine of Connexion: an iteratively deepened search over a learned evaluation, and exact play near the end."""
+
+from libc.string cimport memmove
+
+from core.bits cimport popcount64
+from core.clock cimport clock_now
+from connexion.evaluate cimport Weights
+from connexion.ordering cimport Choice, ordered_moves
+from connexion.rules cimport MAX_MOVES, SETTLED_PLIES, Board, Position
+from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_free, search_new, search_start, value_after
+
+from connexion.evaluate import default_weights
+from core.errors import RuleError
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS = Limits(nodes=2000)
+"""Of each search of the fingerprint."""
+
+cdef enum:
+    WIDTH = 16              # of the moves that look best, inside the tree; at the root all are looked at
+    DEFAULT_NODES = 100_000
+    FIRST_DEPTHS = 4        # near the end, before everything is searched to the end
+
+
+cdef class Engine:
+    """Chooses moves; it owns the search's memory and forgets between choices."""
+
+    cdef Search* search
+    cdef Weights weights
+    cdef public int width
+    cdef Choice choices[MAX_MOVES]
+    cdef int number
+
+    def __cinit__(self, Weights weights=None):
+        self.weights = default_weights() if weights is None else weights
+        self.width = WIDTH
+        self.search = search_new(self.weights.values)
+        if self.search == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        search_free(self.search)
+
+    def choose(self, Position position, limits):
+        """The best move found. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
+
+        The first iteration is finished whatever the limits. Raises RuleError when the game is over.
+        """
+        cdef Search* s = self.search
+        cdef Board board = position.board
+        cdef double started = clock_now()
+        cdef int seat = board.ply & 1
+        cdef int left = popcount64(board.empty)
+        cdef int depth = 0, value = 0, best
+        cdef int margin = board.score[seat] - board.score[1 - seat]
+        if left == 0:
+            raise RuleError("the game is over")
+        search_start(s)
+        s.width = self.width
+        s.max_nodes, s.deadline = 0, 0
+        self.number = ordered_moves(&board, self.choices, MAX_MOVES)
+        reached = 0
+        while reached < left and (limits.depth is None or reached < limits.depth):
+            depth = reached + 1
+            if depth > FIRST_DEPTHS and board.ply >= SETTLED_PLIES:
+                depth = left
+            with nogil:
+                best = self.iterate(&board, depth - 1 if depth < left else TO_THE_END)
+            if best > -INFINITE:
+                value = best
+            if s.stopped:
+                break
+            reached = depth
+            s.max_nodes = DEFAULT_NODES if limits.nodes is None and limits.deadline is None else limits.nodes or 0
+            s.deadline = limits.deadline or 0
+            if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
+                break
+        move = (self.choices[0].move >> 4, self.choices[0].move & 15)
+        score = margin + round(<double>value / SCALE)
+        return SearchInfo(move, score, reached, s.nodes, clock_now() - started, (move,))
+
+    cdef int iterate(self, Board* b, int depth) noexcept nogil:
+        """The value of the best move, which comes to lead the list; of what could be searched, or -INFINITE where nothing could."""
+        cdef Choice better
+        cdef int value, i
+        cdef int best = -INFINITE
+        for i in range(self.number):
+            value = value_after(self.search, b, &self.choices[i], depth, best, INFINITE if i == 0 else best + 1)
+            if i > 0 and value > best and not self.search.stopped:
+                value = value_after(self.search, b, &self.choices[i], depth, best, INFINITE)
+            if self.search.stopped:
+                break
+            if value > best:
+                best = value
+                better = self.choices[i]
+                memmove(&self.choices[1], &self.choices[0], i * sizeof(Choice))
+                self.choices[0] = better
+        return best
