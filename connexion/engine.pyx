@@ -9,6 +9,7 @@ from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport MAX_MOVES, SETTLED_PLIES, Board, Position
 from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_free, search_new, search_start, value_after
 
+from connexion.clock import pace
 from connexion.evaluate import default_weights
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
@@ -20,6 +21,9 @@ cdef enum:
     WIDTH = 16              # of the moves that look best, inside the tree; at the root all are looked at
     DEFAULT_NODES = 100_000
     FIRST_DEPTHS = 4        # near the end, before everything is searched to the end
+    SOON = 10               # so many plies are searched to the end at once, more when a part of the time has gone
+
+cdef double PART = 0.1
 
 
 cdef class Engine:
@@ -27,19 +31,21 @@ cdef class Engine:
 
     cdef Search* search
     cdef Weights weights
-    cdef public int width
     cdef Choice choices[MAX_MOVES]
     cdef int number
 
     def __cinit__(self, Weights weights=None):
         self.weights = default_weights() if weights is None else weights
-        self.width = WIDTH
         self.search = search_new(self.weights.values)
         if self.search == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         search_free(self.search)
+
+    def pace(self, Position position):
+        """For how many moves like this one the clock is to last."""
+        return pace(position.board.ply)
 
     def choose(self, Position position, limits):
         """The best move found. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
@@ -48,6 +54,7 @@ cdef class Engine:
         """
         cdef Search* s = self.search
         cdef Board board = position.board
+        cdef double deadline
         cdef double started = clock_now()
         cdef int seat = board.ply & 1
         cdef int left = popcount64(board.empty)
@@ -55,14 +62,20 @@ cdef class Engine:
         cdef int margin = board.score[seat] - board.score[1 - seat]
         if left == 0:
             raise RuleError("the game is over")
+        soft = getattr(limits, "soft", None)  # until everybody has it
+        deadline = (limits.deadline if soft is None or board.ply >= SETTLED_PLIES else soft) or 0
         search_start(s)
-        s.width = self.width
+        s.width = WIDTH
         s.max_nodes, s.deadline = 0, 0
         self.number = ordered_moves(&board, self.choices, MAX_MOVES)
         reached = 0
         while reached < left and (limits.depth is None or reached < limits.depth):
             depth = reached + 1
-            if depth > FIRST_DEPTHS and board.ply >= SETTLED_PLIES:
+            if depth > FIRST_DEPTHS and board.ply >= SETTLED_PLIES and (
+                left <= SOON
+                or s.max_nodes and s.nodes > PART * s.max_nodes
+                or not s.max_nodes and (not s.deadline or clock_now() - started > PART * (s.deadline - started))
+            ):
                 depth = left
             with nogil:
                 best = self.iterate(&board, depth - 1 if depth < left else TO_THE_END)
@@ -71,8 +84,9 @@ cdef class Engine:
             if s.stopped:
                 break
             reached = depth
-            s.max_nodes = DEFAULT_NODES if limits.nodes is None and limits.deadline is None else limits.nodes or 0
-            s.deadline = limits.deadline or 0
+            unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
+            s.max_nodes = DEFAULT_NODES if unlimited else limits.nodes or 0
+            s.deadline = deadline
             if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
                 break
         move = (self.choices[0].move >> 4, self.choices[0].move & 15)

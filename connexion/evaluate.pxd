@@ -1,33 +1,55 @@
-"""What a position is worth beyond its scores: a sum of learned numbers, one for each thing that can still grow."""
+"""What a position is worth beyond its scores: a sum of learned numbers, one for each thing that can still grow.
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
+Each is chosen by the stage of the game (four plies each) and by
+
+    of a cell and an attribute beside it    whose graph it is, how sure its owner is to have such a tile, what it would gain there,
+                                            how many neighbours are empty as well
+    of an open group                        whose graph it is, its size, the empty cells that it touches, how sure its owner is
+                                            to have such a tile
+    of a cell                               what the better tile of each hand gains there
+
+and besides there are factors for the best cells of both hands. Graphs and hands are called mine where they are the mover's. What is
+to be drawn is not known: how sure somebody is to have a tile is reckoned from the open hand and what is left in the bag.
+"""
+
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from core.bits cimport lowest_bit32, lowest_bit64
-from connexion.rules cimport HAND, KINDS, NEIGHBOUR, NO_TILE, Board, Tiles, attribute_of, copies, count, find, kinds
+from connexion.rules cimport HAND, NEIGHBOUR, NO_TILE, NOWHERE, Board, Tiles, attribute_of, count, find, kinds
+
+cdef extern from "connexion/buckets.h" nogil:
+    const uint8_t LEAD_BUCKET[128]
+    const uint32_t ALIKE[2][4]
 
 cdef enum:
-    STAGES = 16             # four plies each
-    AVAILABLE = 5
-    CELL_GAINS = 14
-    CELL_FEATURES = 2 * AVAILABLE * CELL_GAINS * 3
-    GROUP_FEATURES = 2 * 8 * 6 * AVAILABLE
-    DENSE = 7
-    STAGE_FEATURES = CELL_FEATURES + GROUP_FEATURES + DENSE
-    FEATURES = STAGES * STAGE_FEATURES
-    MOST_ACTIVE = 64 * 6 + 128
+    SURE = 5                                    # steps of how sure somebody is to have a tile
+    GAINS = 14
+    SIZES = 8
+    LIBERTIES = 6
+    LEADS = 12
+    STAGES = 16
+    CELL_NUMBERS = 2 * SURE * GAINS * 3
+    GROUP_NUMBERS = 2 * SIZES * LIBERTIES * SURE
+    LEAD_NUMBERS = LEADS * LEADS
+    FACTORS = 7
+    STAGE_NUMBERS = CELL_NUMBERS + GROUP_NUMBERS + LEAD_NUMBERS + FACTORS
+    NUMBERS = STAGES * STAGE_NUMBERS
+    MOST_TERMS = 512                            # 64 cells, each with three attributes in either graph at most, and two graphs' groups
+    NO_LEAD = -(1 << 10)
 
-cdef struct Active:
-    int number
-    uint16_t index[512]
-    int base                # of the dense ones
-    int dense[7]
+cdef struct Terms:
+    int count
+    uint16_t number[512]                        # which numbers are added up
+    int first_factor                            # the number of the first factor
+    int value[7]                                # what the factors are multiplied by
 
 
-cdef inline int available(int held, int bagged, int missing, int bag) noexcept nogil:
-    """How sure the owner is to have a tile of an attribute: 0 none is left, 4 there are two."""
-    cdef int expected = 64 * held
-    if missing and bag:
-        expected += 64 * missing * bagged // bag
+cdef inline int how_sure(int held, int bagged, int missing, int bag) noexcept nogil:
+    """0 none is left; 1 not likely; 4 two are expected. `missing` tiles of the hand come from the `bag`, which has `bagged` of them."""
+    cdef int expected = held << 6
+    if missing and bagged:
+        expected += (missing * bagged << 6) // bag
     if expected >= 96:
         return 4
     if expected >= 40:
@@ -37,65 +59,73 @@ cdef inline int available(int held, int bagged, int missing, int bag) noexcept n
     return 1 if bagged else 0
 
 
-cdef inline int cell_gain(int groups, int total, int growth) noexcept nogil:
-    """Number of a cell's gain: of one group by its size, of several by how much the score grows."""
+cdef inline int gain_bucket(int groups, int total, int growth) noexcept nogil:
+    """Of one group by its size, of several by how much the score grows."""
     if groups == 1:
-        return (total if total < 8 else 8) - 1
+        return total - 1 if total < 8 else 7
     return 8 if growth <= 9 else 9 if growth <= 13 else 10 if growth <= 19 else 11 if growth <= 27 else 12 if growth <= 39 else 13
 
 
-cdef inline void collect(const Board* b, Active* active) noexcept nogil:
-    """What is there, for the seat to move."""
+cdef inline int lead_bucket(int lead) noexcept nogil:
+    return LEAD_BUCKET[0 if lead < -64 else 127 if lead > 63 else lead + 64]
+
+
+cdef inline int best_lead(Tiles hand, int seat, const int* own, const int* other) noexcept nogil:
+    """The most that a tile of the hand brings its seat in the margin, by the growth of both graphs; NO_LEAD without tiles."""
+    cdef int best = NO_LEAD
+    cdef int tile, lead
+    while hand:
+        tile = lowest_bit32(hand) >> 1
+        hand &= hand - 1
+        lead = own[attribute_of(seat, tile)] - other[attribute_of(1 - seat, tile)]
+        if lead > best:
+            best = lead
+    return best
+
+
+cdef inline void collect(const Board* b, Terms* terms) noexcept nogil:
+    """The terms of a position in which the game goes on."""
     cdef int seat = b.ply & 1
-    cdef int base = (b.ply >> 2) * STAGE_FEATURES
+    cdef int base = (b.ply >> 2) * STAGE_NUMBERS
     cdef int number = 0
-    cdef int can[2][4]
-    cdef int held[4]
-    cdef int bagged[4]
+    cdef int sure[2][4]
     cdef int growth[2][4]
     cdef int sums[4]
     cdef int squares[4]
     cdef int groups[4]
     cdef int roots[3]
-    cdef uint8_t liberties[2][65]
-    cdef uint8_t seen[2][64]
-    cdef int seen_count[2]
-    cdef int graph, tile, a, i, j, cell, neighbour, root, size, free, found, own, bag, missing, value, mine, theirs
-    cdef Tiles left
-    cdef uint64_t cells
-    cdef int best_mine = -999, next_mine = -999, best_theirs = -999, next_theirs = -999, best_swing = -999, next_swing = -999
-    cdef Tiles hand = kinds(b.hand[seat])
-    cdef Tiles other_hand = kinds(b.hand[1 - seat])
+    cdef uint8_t liberties[2][NOWHERE]
+    cdef uint8_t open_roots[2][NOWHERE]
+    cdef int open_count[2]
+    cdef int graph, a, i, j, cell, neighbour, root, size, free, found, own, bag, missing, mine, theirs
+    cdef int best[3]                    # of mine, of theirs, of their sum
+    cdef int next_best[3]
+    cdef int leads[3]
+    cdef Tiles hands[2]
+    cdef uint64_t cells = b.empty
+    hands[0], hands[1] = kinds(b.hand[seat]), kinds(b.hand[1 - seat])
+    memset(liberties, 0, sizeof(liberties))
     for graph in range(2):
+        bag = count(b.bag[graph])
+        missing = min(bag, HAND - count(b.hand[graph]))
         for a in range(4):
-            held[a] = bagged[a] = 0
-        for tile in range(KINDS):
-            a = attribute_of(graph, tile)
-            held[a] += copies(b.hand[graph], tile)
-            bagged[a] += copies(b.bag[graph], tile)
-        bag = bagged[0] + bagged[1] + bagged[2] + bagged[3]
-        missing = HAND - held[0] - held[1] - held[2] - held[3]
-        if missing > bag:
-            missing = bag
-        for a in range(4):
-            can[graph][a] = available(held[a], bagged[a], missing, bag)
-        seen_count[graph] = 0
-    cells = b.empty
+            sure[graph][a] = how_sure(count(b.hand[graph] & ALIKE[graph][a]), count(b.bag[graph] & ALIKE[graph][a]), missing, bag)
+        open_count[graph] = 0
+    for i in range(3):
+        best[i] = next_best[i] = NO_LEAD
     while cells:
         cell = lowest_bit64(cells)
         cells &= cells - 1
         for graph in range(2):
             own = graph == seat
             for a in range(4):
-                sums[a] = 1
-                squares[a] = 0
-                groups[a] = 0
+                sums[a], squares[a], groups[a] = 1, 0, 0
             free = found = 0
             for i in range(3):
                 neighbour = NEIGHBOUR[cell][i]
                 a = b.attribute[graph][neighbour]
                 if a == NO_TILE:
-                    free += neighbour < 64
+                    free += neighbour != NOWHERE
                     continue
                 root = find(b, graph, neighbour)
                 for j in range(found):
@@ -108,85 +138,57 @@ cdef inline void collect(const Board* b, Active* active) noexcept nogil:
                     sums[a] += size
                     squares[a] += size * size
                     groups[a] += 1
-                    for j in range(seen_count[graph]):
-                        if seen[graph][j] == root:
-                            liberties[graph][root] += 1
-                            break
-                    else:
-                        liberties[graph][root] = 1
-                        seen[graph][seen_count[graph]] = <uint8_t>root
-                        seen_count[graph] += 1
-            if free == 3:
-                free = 2
+                    if liberties[graph][root] == 0:
+                        open_roots[graph][open_count[graph]] = <uint8_t>root
+                        open_count[graph] += 1
+                    liberties[graph][root] += 1
+            free = min(free, 2)
             for a in range(4):
                 growth[graph][a] = sums[a] * sums[a] - squares[a]
                 if groups[a]:
-                    value = cell_gain(groups[a], sums[a] - 1, growth[graph][a])
-                    active.index[number] = <uint16_t>(base + ((own * AVAILABLE + can[graph][a]) * CELL_GAINS + value) * 3 + free)
+                    i = (own * SURE + sure[graph][a]) * GAINS + gain_bucket(groups[a], sums[a] - 1, growth[graph][a])
+                    terms.number[number] = <uint16_t>(base + 3 * i + free)
                     number += 1
-        mine = theirs = -999
-        left = hand
-        while left:
-            tile = lowest_bit32(left) >> 1
-            left &= left - 1
-            value = growth[seat][attribute_of(seat, tile)] - growth[1 - seat][attribute_of(1 - seat, tile)]
-            if value > mine:
-                mine = value
-        left = other_hand
-        while left:
-            tile = lowest_bit32(left) >> 1
-            left &= left - 1
-            value = growth[1 - seat][attribute_of(1 - seat, tile)] - growth[seat][attribute_of(seat, tile)]
-            if value > theirs:
-                theirs = value
-        value = mine + theirs
-        if mine > best_mine:
-            next_mine = best_mine
-            best_mine = mine
-        elif mine > next_mine:
-            next_mine = mine
-        if theirs > best_theirs:
-            next_theirs = best_theirs
-            best_theirs = theirs
-        elif theirs > next_theirs:
-            next_theirs = theirs
-        if value > best_swing:
-            next_swing = best_swing
-            best_swing = value
-        elif value > next_swing:
-            next_swing = value
+        mine = best_lead(hands[0], seat, growth[seat], growth[1 - seat])
+        theirs = best_lead(hands[1], 1 - seat, growth[1 - seat], growth[seat])
+        i = lead_bucket(mine) * LEADS + lead_bucket(theirs)
+        terms.number[number] = <uint16_t>(base + CELL_NUMBERS + GROUP_NUMBERS + i)
+        number += 1
+        leads[0], leads[1], leads[2] = mine, theirs, mine + theirs
+        for i in range(3):
+            if leads[i] > best[i]:
+                next_best[i] = best[i]
+                best[i] = leads[i]
+            elif leads[i] > next_best[i]:
+                next_best[i] = leads[i]
     for graph in range(2):
         own = graph == seat
-        for j in range(seen_count[graph]):
-            root = seen[graph][j]
-            size = b.size[graph][root]
-            value = (own * 8 + (size if size < 8 else 8) - 1) * 6 + (liberties[graph][root] if liberties[graph][root] < 6 else 6) - 1
-            active.index[number] = <uint16_t>(base + CELL_FEATURES + value * AVAILABLE + can[graph][b.attribute[graph][root]])
+        for j in range(open_count[graph]):
+            root = open_roots[graph][j]
+            i = (own * SIZES + min(b.size[graph][root], SIZES) - 1) * LIBERTIES + min(liberties[graph][root], LIBERTIES) - 1
+            terms.number[number] = <uint16_t>(base + CELL_NUMBERS + i * SURE + sure[graph][b.attribute[graph][root]])
             number += 1
-    active.number = number
-    active.base = base + CELL_FEATURES + GROUP_FEATURES
-    active.dense[0] = 16
-    active.dense[1] = best_mine if best_mine > -999 else 0
-    active.dense[2] = next_mine if next_mine > -999 else 0
-    active.dense[3] = best_theirs if best_theirs > -999 else 0
-    active.dense[4] = next_theirs if next_theirs > -999 else 0
-    active.dense[5] = best_swing if best_swing > -999 else 0
-    active.dense[6] = next_swing if next_swing > -999 else 0
+    terms.count = number
+    terms.first_factor = base + CELL_NUMBERS + GROUP_NUMBERS + LEAD_NUMBERS
+    terms.value[0] = 16
+    for i in range(3):
+        terms.value[2 * i + 1] = best[i] if best[i] > NO_LEAD // 2 else 0
+        terms.value[2 * i + 2] = next_best[i] if next_best[i] > NO_LEAD // 2 else 0
 
 
 cdef inline int evaluate(const Board* b, const int16_t* weights) noexcept nogil:
-    """What the mover's margin will change by, in 1/64 points."""
-    cdef Active active
+    """What the mover's margin will change by until the end, in 1/64 points."""
+    cdef Terms terms
     cdef int total = 0
     cdef int i
-    collect(b, &active)
-    for i in range(active.number):
-        total += weights[active.index[i]]
-    for i in range(DENSE):
-        total += weights[active.base + i] * active.dense[i]
+    collect(b, &terms)
+    for i in range(terms.count):
+        total += weights[terms.number[i]]
+    for i in range(FACTORS):
+        total += weights[terms.first_factor + i] * terms.value[i]
     return total
 
 
 cdef class Weights:
     cdef readonly dict fields
-    cdef int16_t values[FEATURES]
+    cdef int16_t values[NUMBERS]

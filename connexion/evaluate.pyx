@@ -21,12 +21,12 @@ cdef class Weights:
         """Of the bytes of a file. Raises TextError where it is damaged, or made for another evaluation."""
         cdef int i
         self.fields, body = unseal("weights", data, "connexion")
-        if self.fields.get("features") != str(FEATURES) or len(body) != 2 * FEATURES:
-            raise TextError(f"the weights are for another evaluation, of {self.fields.get('features')} features instead of {FEATURES}")
+        if self.fields.get("numbers") != str(NUMBERS) or len(body) != 2 * NUMBERS:
+            raise TextError(f"the weights are for another evaluation, of {self.fields.get("numbers")} numbers instead of {NUMBERS}")
         numbers = array("h", body)
         if sys.byteorder == "big":
             numbers.byteswap()
-        for i in range(FEATURES):
+        for i in range(NUMBERS):
             self.values[i] = numbers[i]
 
     def value(self, Position position):

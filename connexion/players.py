@@ -8,8 +8,6 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from connexion.beam import Beam, OnePly
-from connexion.engine import Engine
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
@@ -26,16 +24,22 @@ MOST_WIDTH = 320
 def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
     if name == "bot":
+        from connexion.engine import Engine  # noqa: PLC0415  (compiled; `greedy` and `random` play without)
+
         return Engine()
     if name == "greedy":
         return Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return Uniform(Random(seed))
     if name in {"sample", "margin"}:
+        from connexion.beam import OnePly  # noqa: PLC0415
+
         return OnePly(margin=name == "margin")
     kind, *numbers = name.split(":")
     if kind == "beam" and len(numbers) == 3 and all(number.isdecimal() and number.isascii() for number in numbers):
         plies, root, inner = map(int, numbers)
         if 1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH:
+            from connexion.beam import Beam  # noqa: PLC0415
+
             return Beam(plies, root, inner)
     raise UnknownNameError(f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")

@@ -251,6 +251,9 @@ cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
     return number
 
 
+cdef void clear(Board* b) noexcept nogil
+
+
 cdef class Position:
     cdef Board board                # what both players know
     cdef uint8_t open[2][5]         # the hands in the order in which they were drawn
