@@ -69,7 +69,7 @@ cdef class Engine:
         search_start(s)
         s.width = WIDTH
         s.max_nodes, s.deadline = 0, 0
-        self.number = ordered_moves(&board, self.choices, MAX_MOVES)
+        self.number = ordered_moves(&board, self.choices, MAX_MOVES, 1)
         reached = 0
         while reached < left and (limits.depth is None or reached < limits.depth):
             depth = reached + 1

@@ -116,7 +116,7 @@ cdef class Learner:
             seat = ply & 1
             collect(&b, &terms[ply])
             values[ply] = self.value(&terms[ply])
-            number = ordered_moves(&b, choices, self.width)
+            number = ordered_moves(&b, choices, self.width, 1)
             move = self.pick(&b, choices, number)
             gained[ply] = choices[move].gain
             make(&b, choices[move].move >> 4, choices[move].move & 15, &undo)

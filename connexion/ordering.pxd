@@ -14,8 +14,11 @@ cdef struct Choice:
     Move move
 
 
-cdef inline int ordered_moves(const Board* b, Choice* choices, int most) noexcept nogil:
-    """The moves that look best, best first; among equals in ascending order. Returns how many, at most `most` (1 .. MAX_MOVES)."""
+cdef inline int ordered_moves(const Board* b, Choice* choices, int most, int eager) noexcept nogil:
+    """The moves that look best, best first; among equals in ascending order. Returns how many, at most `most` (1 .. MAX_MOVES).
+
+    What a move gains counts `eager` times what it takes away.
+    """
     cdef int own[4]
     cdef int other[4]
     cdef int seat = b.ply & 1
@@ -43,7 +46,7 @@ cdef inline int ordered_moves(const Board* b, Choice* choices, int most) noexcep
             tile = lowest_bit32(left) >> 1
             left &= left - 1
             gain = own[attribute_of(seat, tile)] - other[attribute_of(1 - seat, tile)]
-            order = gain + threat
+            order = eager * gain + threat
             if number == most:
                 if order <= choices[number - 1].order:
                     continue

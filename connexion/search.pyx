@@ -138,7 +138,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     elif depth == 0:
         return evaluate(b, s.weights)
     if left == 1:
-        ordered_moves(b, choices, 1)
+        ordered_moves(b, choices, 1, 1)
         return SCALE * choices[0].gain
     if left == 2 and depth == TO_THE_END:
         return SCALE * last_two(b)
@@ -163,7 +163,10 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
                 return known.value
             chosen.move = known.move
     # 4. The moves, the known best one first.
-    number = ordered_moves(b, choices, MAX_MOVES if depth == TO_THE_END else s.width)
+    if depth == TO_THE_END:
+        number = ordered_moves(b, choices, MAX_MOVES, 2)        # 10 % faster than with 1 or 3/2
+    else:
+        number = ordered_moves(b, choices, s.width, 1)
     if chosen.move:
         for i in range(number):
             if choices[i].move == chosen.move:
