@@ -28,18 +28,22 @@ MODE = os.environ.get("QUARTET_BUILD") or "release"
 CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
 SCRATCH = ".build"
 
-CHECKED = MODE != "release"
-DIRECTIVES = {
-    "language_level": 3,
-    "boundscheck": CHECKED,
-    "wraparound": False,
-    "initializedcheck": CHECKED,
-    "cdivision": True,
-    "embedsignature": True,
-    "freethreading_compatible": True,
-    "linetrace": MODE == "trace",
-}
 PACKAGES = ["core", *GAMES.values(), "judge", "arena", "bench", "quartet"]
+
+
+def directives(mode: str) -> dict[str, object]:
+    """What Cython is told, in a build of that mode."""
+    checked = mode != "release"
+    return {
+        "language_level": 3,
+        "boundscheck": checked,
+        "wraparound": False,
+        "initializedcheck": checked,
+        "cdivision": True,
+        "embedsignature": True,
+        "freethreading_compatible": True,
+        "linetrace": mode == "trace",
+    }
 
 
 def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU) -> list[str]:
@@ -111,7 +115,7 @@ def extensions() -> list[Extension]:
     # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the way.
     place = None if MODE == "trace" else f"{SCRATCH}/{MODE}"
     made: list[Extension] = cythonize(  # type: ignore[no-untyped-call]
-        modules, compiler_directives=DIRECTIVES, build_dir=place, force=MODE == "trace", quiet=True
+        modules, compiler_directives=directives(MODE), build_dir=place, force=MODE == "trace", quiet=True
     )
     return made
 

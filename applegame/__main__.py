@@ -1,4 +1,4 @@
-"""`python -m applegame [--player NAME] [--seed N]`: a program that plays the apple game with its judge on standard input and output."""
+"""`python -m applegame [--player NAME] [--seed N] [--nodes N]`: a program that plays the apple game with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.lines import Agent, converse, parse_arguments
 
 
 def main(arguments: list[str]) -> int:
-    name, seed = parse_arguments("applegame", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), anywhere=protocol.PASS)
+    choice = parse_arguments("applegame", arguments, NAMES)
+    agent = Agent(protocol, Position, player(choice.player, choice.seed), anywhere=protocol.PASS, nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

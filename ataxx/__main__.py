@@ -1,4 +1,4 @@
-"""`python -m ataxx [--player NAME] [--seed N]`: a program that plays Ataxx with its judge on standard input and output."""
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -7,14 +7,29 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from ataxx.reference import Position
-from core.lines import Agent, converse, parse_arguments
+from core.lines import Agent, converse, equip, parse_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Position
+
+
+def fast() -> type[Position]:
+    from ataxx.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+
+    return Position
+
+
+def slow() -> type[Position]:
+    from ataxx.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
-    name, seed = parse_arguments("ataxx", arguments, NAMES)
-    agent = Agent(protocol, Position, player(name, seed), init=False)
-    return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
+    choice = parse_arguments("ataxx", arguments, NAMES)
+    rules, searcher = equip(choice, player, fast, slow)
+    return converse(Agent(protocol, rules, searcher, init=False, nodes=choice.nodes), sys.stdin.buffer, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python -m connexion [--player NAME] [--seed N]`: a program that plays Connexion with its judge on standard input and output."""
+"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: a program that plays Connexion with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ import os
 import sys
 
 from connexion import protocol
-from connexion.rules import Position
-from core.clock import now
-from core.lines import Agent, converse, parse_arguments
+from connexion.players import NAMES, player
+from core.lines import Agent, converse, equip, parse_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from core.rules import Searcher
+    from typing import Any
+
+    from core.rules import Position
 
 
-def searcher(arguments: list[str]) -> Searcher[Position]:
-    """The player that the command line asks for. Exits with status 2 on unknown options and names."""
-    if not arguments:  # as judges do; the other players cost start-up time
-        from connexion.engine import Engine  # noqa: PLC0415
+def fast() -> type[Position]:
+    from connexion.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
 
-        return Engine()
-    from connexion.players import NAMES, player  # noqa: PLC0415
+    return Position
 
-    return player(*parse_arguments("connexion", arguments, NAMES))
+
+def slow() -> type[Position]:
+    from connexion.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
-    agent = Agent(protocol, Position, searcher(arguments), reveal=Position.reveal, clock=now)
+    choice = parse_arguments("connexion", arguments, NAMES)
+    rules: Any
+    rules, searcher = equip(choice, player, fast, slow)
+    agent = Agent(protocol, rules, searcher, reveal=rules.reveal, nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

@@ -9,7 +9,7 @@ def weight(ply: int) -> float:
     if ply < SETTLED:
         return 1.0
     if ply < EXACT:
-        return 5.0
+        return 9.0
     return 2.0 if ply < EXACT + 2 else 0.3
 
 

@@ -64,8 +64,8 @@ cdef class Engine:
         cdef int margin = board.score[seat] - board.score[1 - seat]
         if left == 0:
             raise RuleError("the game is over")
-        soft = getattr(limits, "soft", None)  # until everybody has it
-        deadline = (limits.deadline if soft is None or board.ply >= SETTLED_PLIES else soft) or 0
+        # Only near the end can more time settle everything.
+        deadline = (limits.deadline if limits.soft is None or board.ply >= SETTLED_PLIES else limits.soft) or 0
         search_start(s)
         s.width = WIDTH
         s.max_nodes, s.deadline = 0, 0

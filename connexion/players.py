@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from connexion.rules import Position
+    from typing import Any
+
     from core.rules import Searcher
 
 NAMES = ("bot", "greedy", "random", "sample", "margin", "beam:5:12:6", "beam:5:40:16")
@@ -21,8 +22,8 @@ MOST_WIDTH = 320
 """No position has more moves."""
 
 
-def player(name: str, seed: int | None = None) -> Searcher[Position]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
+def player(name: str, seed: int | None = None) -> Searcher[Any]:
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
     if name == "bot":
         from connexion.engine import Engine  # noqa: PLC0415  (compiled; `greedy` and `random` play without)
 

@@ -6,11 +6,13 @@ to standard output; what is wrong is said on standard error, a line for each fau
 
 from __future__ import annotations
 
+import os
 import time
 
+from core.budget import budget
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
-from core.transport import GOOD, complain
+from core.transport import FAILED, GOOD, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
 
     from core.rules import LineProtocol, Move, Position, Searcher
 
-PANIC_MS = 200
+PANIC_MS = 100
 """With less than this on the clock nobody thinks: a quick legal move is played."""
 SHARE = 25
-"""A move may take this part of what is left on the clock: 1 / SHARE. Our simple players take what they need, which is far less."""
+"""A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say how many moves it is to last: it has
+no method `pace`. Our simple players take what they need, which is far less."""
+SPARE = "greedy"
+"""Who plays where an engine cannot: every game of lines has a player of that name, which needs nothing compiled."""
 LONGEST_LINE = 1 << 16
 """Bytes; no judge's line comes near it. A longer one is taken for several, none of which can be read."""
 
@@ -53,12 +58,14 @@ class Agent:
         init: bool = True,
         reveal: Callable[[Any, int | None], Position] | None = None,
         anywhere: Move | None = None,
+        nodes: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Make an agent that has heard nothing yet.
 
         `init` says whether the judge describes the start position. `reveal` is the position's method of that name in a game of
-        chance, `anywhere` a move that is legal in every position, `clock` what the player measures its deadline by.
+        chance, `anywhere` a move that is legal in every position, `nodes` what a search visits instead of looking at the clock, `clock`
+        what the player measures its deadline by.
         """
         self.done = False
         self._protocol = protocol
@@ -67,6 +74,9 @@ class Agent:
         self._init = init
         self._reveal = reveal
         self._anywhere = anywhere
+        self._nodes = nodes
+        self._pace: Callable[[Position], float] | None = getattr(player, "pace", None)
+        self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
         self._greeted = False
         self._seat: int | None = None
@@ -172,7 +182,10 @@ class Agent:
         if len(moves) == 1 or mine < PANIC_MS:
             return quick
         try:
-            move = self._player.choose(position, Limits(deadline=heard + mine / 1000 / SHARE)).move
+            info = self._player.choose(position, self._limits(position, mine / 1000, heard))
+            if self._tell:
+                complain(info.text())
+            move = info.move
         except Exception as error:  # noqa: BLE001  (a bug of ours must not lose the game)
             complain(f"internal error: {type(error).__name__}: {error}")
             return quick
@@ -180,6 +193,14 @@ class Agent:
             complain(f"internal error: the player chose {move}, which is not legal")
             return quick
         return move
+
+    def _limits(self, position: Position, left: float, heard: float) -> Limits:
+        """What the player may spend on its move, with `left` seconds on the clock."""
+        if self._nodes is not None:
+            return Limits(nodes=self._nodes)
+        if self._pace is None:
+            return Limits(deadline=heard + left / SHARE)
+        return budget(heard, left, self._pace(position))
 
     def _learn(self, drawn: int | None) -> None:
         """What chance gave us. Raises LostError and RuleError."""
@@ -225,17 +246,78 @@ def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
     return GOOD
 
 
-def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> tuple[str, int | None]:
-    """The player's name and the seed by an agent's command line. Exits with status 2 on unknown options and names."""
-    if not words:
-        return players[0], None  # argparse costs milliseconds, and most judges give no arguments
+class Choice:
+    """What the caller of an agent chose, on the command line or else in the environment.
+
+    Attributes:
+        player: name of a built-in player; asked: whether the caller named it.
+        seed: for players that choose at random; nodes: of every search, None to search by the clock.
+    """
+
+    __slots__ = ("asked", "nodes", "player", "seed")
+
+    def __init__(self, player: str) -> None:
+        self.player = player
+        self.asked = False
+        self.seed = _number("QUARTET_SEED")
+        self.nodes = _number("QUARTET_NODES")
+
+
+def _number(name: str) -> int | None:
+    """What the environment says; a contest is no place to refuse to play over it."""
+    text = os.environ.get(name)
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        complain(f"{name} is {text[:40]!r}, not a number")
+        return None
+
+
+def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> Choice:
+    """What an agent's command line says; the first of `players` is the default. Exits with status 2 on unknown options and names."""
+    choice = Choice(players[0])
+    if not any(word.startswith("-") for word in words):  # some judges add a word of their own
+        return choice  # argparse costs milliseconds
     import argparse  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog=f"python -m {game}", description=f"Play {game} with the judge on standard input and output.")
     parser.add_argument("word", nargs="*", help="ignored: some judges add a word of their own")
+    parser.add_argument("--player", choices=players, metavar="NAME", help=f"{', '.join(players)} (default: {players[0]})")
+    parser.add_argument("--seed", type=int, default=choice.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
     parser.add_argument(
-        "--player", default=players[0], choices=players, metavar="NAME", help=f"{', '.join(players)} (default: %(default)s)"
+        "--nodes",
+        type=int,
+        default=choice.nodes,
+        metavar="N",
+        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="for players that choose at random")
     chosen = parser.parse_args(words)
-    return chosen.player, chosen.seed
+    choice.asked = chosen.player is not None
+    choice.player = chosen.player or players[0]
+    choice.seed, choice.nodes = chosen.seed, chosen.nodes
+    return choice
+
+
+def equip(
+    choice: Choice,
+    player: Callable[[str, int | None], Searcher[Any]],
+    fast: Callable[[], type[Position]],
+    slow: Callable[[], type[Position]],
+) -> tuple[type[Position], Searcher[Any]]:
+    """The rules and the player that an agent with an engine plays by.
+
+    `player` is the game's function of that name. `fast` imports the game's compiled rules and gives their Position, `slow` the reference
+    rules. Where something compiled is missing, or does not fit this machine, and the caller named no player, a game is not to be lost
+    for that: it is SPARE on the slow rules, and a line that says so. Exits with status 1 where the player that was named cannot play.
+    """
+    try:
+        return fast(), player(choice.player, choice.seed)
+    except ImportError as error:
+        missing = f"{error.name or error} is missing"
+        if choice.asked:
+            complain(f"{missing}: build the compiled modules first, with `python -m pip install -e .` in the checkout")
+            raise SystemExit(FAILED) from error
+        complain(f"{missing}, so {SPARE} plays; `python -m pip install -e .` in the checkout would build it")
+        return slow(), player(SPARE, choice.seed)

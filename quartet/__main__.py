@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench")
+COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench", "selfplay", "train", "pack")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130
@@ -64,6 +64,7 @@ def cli() -> None:
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?
     quartet perft ugolki 4                                count sequences of plies
+    quartet pack nypc GAME --out dist                     make what a judge takes
     """
 
 

@@ -15,8 +15,9 @@ import pytest
 from core.errors import QuartetError, TextError
 from core.gamelog import replay
 from core.limits import Limits, SearchInfo
-from core.lines import PANIC_MS, Agent, converse, parse_arguments
+from core.lines import PANIC_MS, Agent, converse, equip, parse_arguments
 from core.messages import Finish, Init, Ready, Turn
+from core.players import Greedy, Uniform
 from core.transport import GOOD
 from tests.linegames import NAMES, LineGame, judge, load
 
@@ -290,7 +291,60 @@ def test_unknown_options_are_told_before_the_game(line_game: LineGame, capsys: p
         parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
     assert left.value.code == 2
     assert "greedy" in capsys.readouterr().err
-    assert parse_arguments(line_game.name, ["NYPC", "--seed", "3"], ["greedy"]) == ("greedy", 3)
+
+
+def test_options_and_environment(line_game: LineGame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def chosen(*words: str) -> tuple[str, bool, int | None, int | None]:
+        choice = parse_arguments(line_game.name, words, ["greedy", "random"])
+        return choice.player, choice.asked, choice.seed, choice.nodes
+
+    assert chosen("NYPC") == ("greedy", False, None, None)
+    assert chosen("NYPC", "--seed", "3") == ("greedy", False, 3, None)
+    assert chosen("--player", "greedy", "--nodes", "20") == ("greedy", True, None, 20)
+    monkeypatch.setenv("QUARTET_SEED", "5")
+    monkeypatch.setenv("QUARTET_NODES", "many")
+    assert chosen() == ("greedy", False, 5, None)
+    assert chosen("--seed", "6") == ("greedy", False, 6, None)
+    assert capsys.readouterr().err.splitlines() == ["QUARTET_NODES is 'many', not a number"] * 2
+
+
+def test_nodes_instead_of_the_clock(line_game: LineGame) -> None:
+    limits: list[Limits] = []
+
+    class Asked(Uniform):
+        def choose(self, position: Position, limit: Limits) -> SearchInfo:
+            limits.append(limit)
+            return super().choose(position, limit)
+
+    for nodes in (None, 50):
+        rules, protocol = line_game.rules, line_game.protocol
+        agent = Agent(protocol, rules, Asked(Random(1)), init=line_game.init, nodes=nodes)
+        agent.hear(protocol.format_message(Ready(0), 0))
+        if line_game.init:
+            agent.hear(protocol.format_message(Init(rules.start().text()), 0))
+        assert agent.hear(protocol.format_message(Turn(10000, 10000), 0)) is not None
+    assert [limit.nodes for limit in limits] == [None, 50]
+    assert limits[0].deadline is not None
+    assert limits[1].deadline is None
+
+
+def test_without_its_engine_an_agent_plays_greedy(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+    def nothing() -> type[Position]:
+        raise ModuleNotFoundError("No module named 'rules'", name="rules")
+
+    choice = parse_arguments(line_game.name, [], ["bot", "greedy"])
+    rules, player = equip(choice, line_game.player, nothing, lambda: line_game.rules)
+    assert rules is line_game.rules
+    assert isinstance(player, Greedy)
+    said = capsys.readouterr().err
+    assert said.startswith("rules is missing, so greedy plays; ")
+    assert len(said.splitlines()) == 1
+    # Who asks for a player gets that one, or none.
+    asked = parse_arguments(line_game.name, ["--player", "bot"], ["bot", "greedy"])
+    with pytest.raises(SystemExit) as left:
+        equip(asked, line_game.player, nothing, lambda: line_game.rules)
+    assert left.value.code == 1
+    assert "build the compiled modules" in capsys.readouterr().err
 
 
 def test_finish_ends_the_conversation(line_game: LineGame) -> None:

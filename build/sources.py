@@ -1,0 +1,205 @@
+"""What the things that we hand in are made of: the modules that a game's agent needs, and its extensions, compiled apart from the
+checkout's own and always the same: the same commit on the same machine gives the same bytes.
+
+Nothing is installed and nothing in the checkout is touched; objects lie in `.build/pack`, under a name made of all that they depend on.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import registry
+from core.errors import QuartetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROOT = Path(registry.__file__).resolve().parent
+SCRATCH = ROOT / ".build" / "pack"
+DATA = "*.bin"
+"""What a package holds beside its code and reads when it plays: weights."""
+EPOCH = "1577836800"
+"""The time that tools believe it is, where they write one: the beginning of 2020."""
+
+IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+c?import[ \t]+\(?([\w, \t]*)|c?import[ \t]+([\w., \t]+))", re.MULTILINE)
+INCLUDE = re.compile(r"""^[ \t]*include[ \t]+["'](.+?)["']""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an agent is made of; nothing of it is imported to find out.
+
+    Attributes:
+        python: module -> its file; of a package, its `__init__.py`.
+        compiled: extension module -> its .pyx, each after those that it imports.
+        data: name, e.g. "GAME/weights.bin" -> file.
+    """
+
+    python: dict[str, Path]
+    compiled: dict[str, Path]
+    data: dict[str, Path]
+
+
+def parts(game: str, root: Path = ROOT) -> Parts:
+    """All that `python -m GAME` can ever import of ours, lazily or at once. Raises UnknownNameError."""
+    registry.check(game)
+    package = registry.GAMES[game]
+    found: dict[str, Path] = {}
+    _follow(root, f"{package}.__main__", found, set())
+    data = {
+        f"{name}/{file.name}": file for name, path in found.items() if path.name == "__init__.py" for file in sorted(path.parent.glob(DATA))
+    }
+    python = {name: path for name, path in sorted(found.items()) if path.suffix == ".py"}
+    return Parts(python, {name: path for name, path in found.items() if path.suffix == ".pyx"}, data)
+
+
+def _follow(root: Path, name: str, found: dict[str, Path], seen: set[str]) -> None:
+    """Put the module of that name, if it is one of ours, into `found`, after all that it imports. Circles are no harm."""
+    base = root.joinpath(*name.split("."))
+    candidates = (base / "__init__.py", base.with_suffix(".py"), base.with_suffix(".pyx"))
+    file = next((path for path in candidates if path.is_file()), None)
+    if file is None or name in seen:
+        return
+    seen.add(name)
+    for imported in (name.rpartition(".")[0], *_imports(root, file)):
+        if imported:
+            _follow(root, imported, found, seen)
+    found[name] = file
+
+
+def _imports(root: Path, file: Path) -> Iterator[str]:
+    """Names that may be modules: all that a file imports or cimports, and what its headers and kernels do."""
+    if file.suffix == ".py":
+        yield from _python_imports(ast.parse(file.read_text(encoding="utf-8")))
+        return
+    todo, seen = [file, file.with_suffix(".pxd")], set()
+    while todo:
+        path = todo.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        text = path.read_text(encoding="utf-8")
+        todo += [(path.parent / name).resolve() for name in INCLUDE.findall(text)]
+        for source, names, plain in IMPORT.findall(text):
+            modules = [name.strip() for name in plain.split(",")] if plain else [source]
+            modules += [f"{source}.{name.split(' as ')[0].strip()}" for name in names.split(",") if source and name.strip()]
+            todo += [root.joinpath(*module.split(".")).with_suffix(".pxd") for module in modules]
+            yield from modules
+
+
+def _python_imports(node: ast.AST) -> Iterator[str]:
+    """What Python code imports anywhere, but for the benefit of type checkers."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module and not child.level:
+            yield child.module
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        yield from _python_imports(child)
+
+
+def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
+    """Module -> its C file, by the project's own directives; made anew only where a source has changed. Raises QuartetError."""
+    if not modules:
+        return {}
+    try:
+        from Cython.Build import cythonize  # noqa: PLC0415  (an extra)
+        from Cython.Compiler.Errors import CompileError  # noqa: PLC0415
+        from setuptools import Extension  # noqa: PLC0415
+
+        from setup import directives  # noqa: PLC0415
+    except ImportError as error:
+        raise QuartetError(f"{error.name} is missing; install what packing needs: python -m pip install -e '.[pack]'") from error
+    with contextlib.chdir(ROOT):  # the C files name their sources, and the same bytes come out wherever the checkout lies
+        wanted = [Extension(name, [path.relative_to(ROOT).as_posix()], include_dirs=["."]) for name, path in modules.items()]
+        try:
+            place = (SCRATCH / "c").relative_to(ROOT).as_posix()
+            cythonize(wanted, compiler_directives=directives("release"), build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
+        except CompileError as error:
+            raise QuartetError(f"Cython cannot translate {', '.join(modules)}: {error}") from error
+    return {name: SCRATCH / "c" / path.relative_to(ROOT).with_suffix(".c") for name, path in modules.items()}
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler like gcc, and how it is called.
+
+    Attributes:
+        command: its words; cpu: a level for -march, None for what it takes by itself; flags: more of them.
+        include: the folder of Python's headers.
+    """
+
+    command: tuple[str, ...]
+    cpu: str | None
+    flags: tuple[str, ...] = ()
+    include: Path = Path(sysconfig.get_path("include"))
+
+    @classmethod
+    def here(cls, cpu: str | None, *flags: str) -> Compiler:
+        """The compiler of this machine."""
+        return cls(tuple(shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")), cpu, flags)
+
+    def objects(self, sources: Mapping[str, Path], more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Path]:
+        """Module -> object file; `more` has further flags for some. Raises QuartetError with what the compiler says."""
+        headers = _digest(path for room in ("build", "core", *registry.GAMES.values()) for path in sorted((ROOT / room).rglob("*.h")))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            jobs = {name: pool.submit(self._object, path, (more or {}).get(name, ()), headers) for name, path in sources.items()}
+            return {name: job.result() for name, job in jobs.items()}
+
+    def _object(self, source: Path, more: Sequence[str], headers: str) -> Path:
+        flags = [*self._flags(), *self.flags, *more]
+        key = " ".join([*self.command, self._version(), *flags, str(self.include), headers, _digest([source])])
+        target = SCRATCH / "o" / f"{source.stem}-{hashlib.sha256(key.encode()).hexdigest()[:20]}.o"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft = target.with_suffix(f".{os.getpid()}.new")
+            folder = f"-ffile-prefix-map={ROOT}=."
+            self.run(*flags, folder, "-c", str(source.relative_to(ROOT)), "-o", str(draft), f"-I{self.include}", "-I.")
+            draft.replace(target)
+        return target
+
+    def _flags(self) -> list[str]:
+        from setup import compile_flags  # noqa: PLC0415  (setuptools is an extra)
+
+        return [*compile_flags("unix", platform.machine() if self.cpu else "", "release", self.cpu or ""), "-fPIC", "-fvisibility=hidden"]
+
+    def _version(self) -> str:
+        return self.run("-dumpfullversion", "-dumpmachine")
+
+    def run(self, *arguments: str) -> str:
+        """Call it with these arguments, in the checkout; gives what it prints. Raises QuartetError."""
+        return tool(*self.command, *arguments)
+
+
+def tool(*command: str) -> str:
+    """Run a tool in the checkout; gives what it prints. Raises QuartetError with its first complaint."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": EPOCH, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise QuartetError(f"{command[0]} cannot be run ({error.strerror}): install a C compiler and its tools") from error
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if "error" in line.lower()] or done.stderr.splitlines() or ["no reason given"]
+        raise QuartetError(f"{Path(command[0]).name} failed: {said[0].strip()}")
+    return done.stdout
+
+
+def _digest(files: Iterator[Path] | Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
