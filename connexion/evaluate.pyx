@@ -35,6 +35,23 @@ cdef class Weights:
 
 
 def default_weights():
-    """The weights that the package brings. Raises TextError where they are damaged."""
-    with open(os.path.join(os.path.dirname(__file__), "weights.bin"), "rb") as file:
-        return Weights(file.read())
+    """The weights that the package brings; read once. Raises TextError where they are damaged."""
+    global _default
+    if _default is None:
+        _default = Weights(_read(os.path.join(os.path.dirname(__file__), "weights.bin")))
+    return _default
+
+
+cdef object _default = None
+
+
+def _read(path):
+    """A file of the package, which may lie in an archive."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        loader = getattr(__spec__, "loader", None)
+        if not hasattr(loader, "get_data"):
+            raise
+        return loader.get_data(path)
