@@ -7,13 +7,32 @@ import sys
 
 from connexion import protocol
 from connexion.players import NAMES, player
-from connexion.reference import Position
-from core.lines import Agent, converse, parse_arguments
+from core.lines import Agent, converse, equip, parse_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from core.rules import Position
+
+
+def fast() -> type[Position]:
+    from connexion.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+
+    return Position
+
+
+def slow() -> type[Position]:
+    from connexion.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
     choice = parse_arguments("connexion", arguments, NAMES)
-    agent = Agent(protocol, Position, player(choice.player, choice.seed), reveal=Position.reveal, nodes=choice.nodes)
+    rules: Any
+    rules, searcher = equip(choice, player, fast, slow)
+    agent = Agent(protocol, rules, searcher, reveal=rules.reveal, nodes=choice.nodes)
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 

@@ -1,51 +1,46 @@
-"""The built-in players of Connexion, by name. They are frozen: opponents to measure against must not improve with us.
+"""The built-in players of Connexion, by name. All but `bot` are frozen: opponents to measure against must not improve with us.
 
-`sample` is the judge's sample AI; RULES.md says how it plays.
+`sample` is the judge's sample AI; RULES.md says how the others play.
 """
 
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Protocol
 
 from core.errors import UnknownNameError
-from core.limits import Limits, SearchInfo
-from core.players import Greedy, Uniform, lead_after, moves
-from core.rules import Position
+from core.players import Greedy, Uniform, lead_after
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from core.rules import Searcher
 
-NAMES = ("greedy", "random", "sample")
+NAMES = ("bot", "greedy", "random", "sample", "margin", "beam:5:12:6", "beam:5:40:16")
+MOST_PLIES = 20
+MOST_WIDTH = 320
+"""No position has more moves."""
 
 
-class HandPosition(Position, Protocol):
-    """A position of Connexion by any of its rules: it knows the open tiles in their order."""
+def player(name: str, seed: int | None = None) -> Searcher[Any]:
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    if name == "bot":
+        from connexion.engine import Engine  # noqa: PLC0415  (compiled; `greedy` and `random` play without)
 
-    @property
-    def hands(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The open tiles of both seats, in the order in which they were drawn."""
-        ...
-
-
-def player(name: str, seed: int | None = None) -> Searcher[HandPosition]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
+        return Engine()
     if name == "greedy":
         return Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return Uniform(Random(seed))
-    if name == "sample":
-        return Sample()
-    raise UnknownNameError(f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)}")
+    if name in {"sample", "margin"}:
+        from connexion.beam import OnePly  # noqa: PLC0415
 
+        return OnePly(margin=name == "margin")
+    kind, *numbers = name.split(":")
+    if kind == "beam" and len(numbers) == 3 and all(number.isdecimal() and number.isascii() for number in numbers):
+        plies, root, inner = map(int, numbers)
+        if 1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH:
+            from connexion.beam import Beam  # noqa: PLC0415
 
-class Sample:
-    """One ply on the own score as if the game were over; among equals the first cell, then the tile that was drawn first."""
-
-    def choose(self, position: HandPosition, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        seat = position.to_move
-        hand = position.hands[seat]
-        choice = sorted(moves(position), key=lambda move: (move[0], hand.index(move[1])))
-        scores = [position.play(move).scores()[seat] or 0 for move in choice]
-        best = max(scores)
-        return SearchInfo(choice[scores.index(best)], score=best, depth=1, nodes=len(choice))
+            return Beam(plies, root, inner)
+    raise UnknownNameError(f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from connexion import protocol
-from connexion.geometry import BAG, CELL, CELLS, COPIES, HAND, LETTERS, NEIGHBOURS, NOTHING, NUMBERS, SIGNS, TILE, TILES, fresh_bag
-from core.errors import IllegalMoveError, RuleError, TextError
+from connexion.geometry import CELL, CELLS, HAND, LETTERS, NEIGHBOURS, NUMBERS, SIGNS, TILES, fresh_bag
+from connexion.text import format_position, parse_position
+from core.errors import IllegalMoveError, RuleError
 from core.rules import Drawing, GameInfo, LineJudge, Move
 
 if TYPE_CHECKING:
@@ -53,22 +53,10 @@ class Position:
     @classmethod
     def parse(cls, text: str) -> Position:
         """Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell, tile, ... Raises TextError."""
-        lines = [line.split() for line in text.splitlines() if line.strip()]
-        if len(lines) not in (2, 3):
-            raise TextError(f"a position has two lines of tiles and perhaps one of cells, not {len(lines)} lines")
-        cells = _parse_cells(lines[2] if len(lines) == 3 else [])
-        put = len(CELLS) - cells.count(None)
-        tiles = _parse_tiles(lines[0], "FIRST", BAG - (put + 1) // 2), _parse_tiles(lines[1], "SECOND", BAG - put // 2)
-        everywhere = Counter(tile for tile in (*cells, *tiles[0], *tiles[1]) if tile is not None)
-        for tile, count in everywhere.items():
-            if count != 2 * COPIES:
-                raise TextError(f"there are {count} tiles {TILES[tile]}, not {2 * COPIES}")
-        return cls(cells, tiles)
+        return cls(*parse_position(text))
 
     def text(self) -> str:
-        lines = [" ".join(TILES[tile] for tile in tiles) or NOTHING for tiles in self.tiles]
-        put = [f"{CELLS[cell]} {TILES[tile]}" for cell, tile in enumerate(self.cells) if tile is not None]
-        return "\n".join([*lines, " ".join(put)] if put else lines)
+        return format_position(self.cells, self.tiles)
 
     @property
     def ply(self) -> int:
@@ -203,32 +191,3 @@ def _with(tiles: tuple[tuple[int, ...], tuple[int, ...]], seat: int, new: Sequen
 def _style(tile: int) -> str:
     """Red, green, blue and yellow are the colours of the seats of a four-player game, too."""
     return f"seat{tile // 4}"
-
-
-def _parse_tiles(words: Sequence[str], name: str, expected: int) -> tuple[int, ...]:
-    tiles = [] if list(words) == [NOTHING] else [_tile(word) for word in words]
-    if len(tiles) != expected:
-        raise TextError(f"{name} has {len(tiles)} tiles in hand and bag, not {expected}")
-    for tile, count in Counter(tiles).items():
-        if count > COPIES:
-            raise TextError(f"{name} has {count} tiles {TILES[tile]}, more than {COPIES}")
-    return tuple(tiles)
-
-
-def _parse_cells(words: Sequence[str]) -> tuple[int | None, ...]:
-    if len(words) % 2:
-        raise TextError(f"the board is pairs of cell and tile, not {len(words)} words")
-    cells: list[int | None] = [None] * len(CELLS)
-    for place, tile in zip(words[::2], words[1::2], strict=True):
-        if place not in CELL:
-            raise TextError(f"there is no cell {place[:40]!r}")
-        if cells[CELL[place]] is not None:
-            raise TextError(f"there are two tiles on {place}")
-        cells[CELL[place]] = _tile(tile)
-    return tuple(cells)
-
-
-def _tile(word: str) -> int:
-    if word not in TILE:
-        raise TextError(f"there is no tile {word[:40]!r}")
-    return TILE[word]

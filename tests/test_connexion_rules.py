@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from connexion import rules
 from connexion.geometry import CELL, CELLS, MISSING, NEIGHBOURS, TILE, TILES
 from connexion.players import NAMES, player
 from connexion.reference import PASS, Position, group_score
@@ -46,7 +47,7 @@ def test_the_scores_of_the_statement() -> None:
 
 
 def test_two_samples_play_the_game_of_the_statement() -> None:
-    position, sample, move = Position.parse(EXAMPLE), player("sample"), PASS
+    position, sample, move = rules.Position.parse(EXAMPLE), player("sample"), PASS
     while not position.over:
         move = sample.choose(position, Limits()).move
         position = position.play(move)
@@ -175,8 +176,8 @@ def test_the_board_is_drawn() -> None:
 
 def test_players_know_their_names() -> None:
     for name in NAMES:
-        assert player(name, 1).choose(Position.start(1), Limits()).move in Position.start(1).legal()
+        assert player(name, 1).choose(rules.Position.start(1), Limits(nodes=300)).move in Position.start(1).legal()
         with pytest.raises(RuleError):
-            player(name, 1).choose(random_game(0)[-1], Limits())
+            player(name, 1).choose(rules.Position.parse(random_game(0)[-1].text()), Limits())
     with pytest.raises(UnknownNameError, match="sample"):
         player("sample:1")

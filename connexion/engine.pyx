@@ -1,0 +1,133 @@
+"""The engine of Connexion: an iteratively deepened search over a learned evaluation, and exact play near the end."""
+
+from libc.string cimport memmove
+
+from core.bits cimport popcount64
+from core.clock cimport clock_now
+from connexion.evaluate cimport Weights
+from connexion.ordering cimport Choice, ordered_moves
+from connexion.rules cimport MAX_MOVES, SETTLED_PLIES, Board, Position
+from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_free, search_new, search_start, value_after
+
+from connexion.clock import pace
+from connexion.evaluate import default_weights
+from core.errors import RuleError
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS = Limits(nodes=2000)
+"""Of each search of the fingerprint."""
+
+# What the search spares itself, each with the margin that it brings in points a game: pairs on common bags, 6,000 nodes a move.
+cdef enum:
+    ROOT = 30               # moves that are searched at all, the best ones by the evaluation after them: +2.3 +- 3.0, a ply deeper
+    WIDTH = 24              # moves inside the tree, by gain and threat: +4.0 +- 2.7 over 16, which is no worse than 11
+    DEFAULT_NODES = 100_000
+    FIRST_DEPTHS = 4        # near the end, before everything is searched to the end
+    SOON = 10               # so many plies are searched to the end at once; more, when a part of the time has gone
+
+cdef double PART = 0.1
+
+
+cdef class Engine:
+    """Chooses moves; it owns the search's memory and forgets between choices."""
+
+    cdef Search* search
+    cdef Weights weights
+    cdef Choice choices[MAX_MOVES]
+    cdef int number
+
+    def __cinit__(self, Weights weights=None):
+        self.weights = default_weights() if weights is None else weights
+        self.search = search_new(self.weights.values)
+        if self.search == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        search_free(self.search)
+
+    def pace(self, Position position):
+        """For how many moves like this one the clock is to last."""
+        return pace(position.board.ply)
+
+    def choose(self, Position position, limits):
+        """The best move found. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
+
+        The first iteration is finished whatever the limits. Raises RuleError when the game is over.
+        """
+        cdef Search* s = self.search
+        cdef Board board = position.board
+        cdef double deadline
+        cdef double started = clock_now()
+        cdef int seat = board.ply & 1
+        cdef int left = popcount64(board.empty)
+        cdef int depth = 0, value = 0, best
+        cdef int margin = board.score[seat] - board.score[1 - seat]
+        if left == 0:
+            raise RuleError("the game is over")
+        # Only near the end can more time settle everything.
+        deadline = (limits.deadline if limits.soft is None or board.ply >= SETTLED_PLIES else limits.soft) or 0
+        search_start(s)
+        s.width = WIDTH
+        s.max_nodes, s.deadline = 0, 0
+        self.number = ordered_moves(&board, self.choices, MAX_MOVES, 1)
+        reached = 0
+        while reached < left and (limits.depth is None or reached < limits.depth):
+            depth = reached + 1
+            if depth > FIRST_DEPTHS and board.ply >= SETTLED_PLIES and (
+                left <= SOON
+                or s.max_nodes and s.nodes > PART * s.max_nodes
+                or not s.max_nodes and (not s.deadline or clock_now() - started > PART * (s.deadline - started))
+            ):
+                depth = left
+            with nogil:
+                if depth == 1:
+                    best = self.sort(&board)
+                else:
+                    best = self.iterate(&board, depth - 1 if depth < left else TO_THE_END)
+            if best > -INFINITE:
+                value = best
+            if s.stopped:
+                break
+            reached = depth
+            if depth == 1 and board.ply < SETTLED_PLIES:
+                self.number = min(self.number, ROOT)
+            unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
+            s.max_nodes = DEFAULT_NODES if unlimited else limits.nodes or 0
+            s.deadline = deadline
+            if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
+                break
+        move = (self.choices[0].move >> 4, self.choices[0].move & 15)
+        score = margin + round(<double>value / SCALE)
+        return SearchInfo(move, score, reached, s.nodes, clock_now() - started, (move,))
+
+    cdef int sort(self, Board* b) noexcept nogil:
+        """Sort the moves by what they are worth with no ply after them; the value of the best one."""
+        cdef Choice choice
+        cdef int i, j
+        for i in range(self.number):
+            choice = self.choices[i]
+            choice.order = value_after(self.search, b, &choice, 0, -INFINITE, INFINITE)
+            j = i
+            while j > 0 and self.choices[j - 1].order < choice.order:
+                self.choices[j] = self.choices[j - 1]
+                j -= 1
+            self.choices[j] = choice
+        return self.choices[0].order
+
+    cdef int iterate(self, Board* b, int depth) noexcept nogil:
+        """The value of the best move, which comes to lead the list; of what could be searched, or -INFINITE where nothing could."""
+        cdef Choice better
+        cdef int value, i
+        cdef int best = -INFINITE
+        for i in range(self.number):
+            value = value_after(self.search, b, &self.choices[i], depth, best, INFINITE if i == 0 else best + 1)
+            if i > 0 and value > best and not self.search.stopped:
+                value = value_after(self.search, b, &self.choices[i], depth, best, INFINITE)
+            if self.search.stopped:
+                break
+            if value > best:
+                best = value
+                better = self.choices[i]
+                memmove(&self.choices[1], &self.choices[0], i * sizeof(Choice))
+                self.choices[0] = better
+        return best

@@ -1,0 +1,179 @@
+"""Connexion's players and engine: what they look at, what they must not look at, and that endings are played exactly."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from connexion import reference
+from connexion.beam import Beam
+from connexion.engine import Engine
+from connexion.geometry import NEIGHBOURS
+from connexion.players import NAMES, player
+from connexion.rules import Position
+from core.errors import UnknownNameError
+from core.limits import Limits
+from core.players import lead
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.rules import Move
+    from core.rules import Position as AnyPosition
+
+QUICK = Limits(nodes=3000)
+
+
+def games(seed: int, ply: int = 0) -> Iterator[Position]:
+    """Positions at that ply of random games."""
+    random = Random(seed)
+    while True:
+        position = Position.start(random.randrange(1 << 30))
+        while position.ply < ply:
+            position = position.play(random.choice(position.legal()))
+        yield position
+
+
+def reordered(position: Position, random: Random) -> Position:
+    """The same to all who play: the bags will be drawn in another order."""
+    bags = [list(bag) for bag in position.bags]
+    for bag in bags:
+        random.shuffle(bag)
+    return Position.from_tiles(position.cells, [(*hand, *bag) for hand, bag in zip(position.hands, bags, strict=True)])
+
+
+def best_by_brute_force(position: AnyPosition) -> dict[Move, int]:
+    """For every move the mover's margin in the end, when both go on to play for theirs; nothing may be left to chance."""
+    seat = position.to_move
+    values = {}
+    for move in position.legal():
+        after = position.play(move)
+        values[move] = lead(after, seat) if after.over else -max(best_by_brute_force(after).values())
+    return values
+
+
+def test_neighbours_are_those_of_the_geometry() -> None:
+    rows = re.findall(r"\{(\s*\d+), (\s*\d+), (\s*\d+)\}", (ROOT / "connexion" / "neighbours.h").read_text())
+    assert [tuple(int(cell) for cell in row if int(cell) != 64) for row in rows] == list(NEIGHBOURS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_looks_at_the_order_of_the_bags(name: str) -> None:
+    random, different = Random(name), 0
+    for ply in (0, 1, 20, 45, 49, 50, 51):
+        position = next(games(ply, ply))
+        other = reordered(position, random)
+        different += other.text() != position.text()  # three tiles may come out as before
+        assert other.key == position.key
+        first, second = (player(name, 1).choose(p, QUICK) for p in (position, other))
+        assert (first.move, first.score, first.nodes) == (second.move, second.score, second.nodes)
+    assert different >= 4
+
+
+def plain_beam(position: reference.Position, plies: int, width: int, inner: int) -> tuple[int, Move]:
+    """Minimax of the margin without any pruning but the beam, by the reference rules; hands are not refilled."""
+    seat = position.to_move
+    choices = []
+    for move in position.legal():
+        after = position.play(move)
+        hands = [list(hand) for hand in position.hands]
+        hands[seat].remove(move[1])
+        choices.append((lead(after, seat), move, reference.Position(after.cells, (tuple(hands[0]), tuple(hands[1])))))
+    choices.sort(key=lambda choice: -choice[0])
+    best = None
+    for value, move, after in choices[:width]:
+        if plies > 1 and not after.over:
+            value = -plain_beam(after, plies - 1, inner, inner)[0]  # noqa: PLW2901
+        if best is None or value > best[0]:
+            best = value, move
+    assert best is not None
+    return best
+
+
+@pytest.mark.parametrize(("plies", "root", "inner"), [(1, 320, 1), (3, 5, 3), (4, 6, 2)])
+def test_a_beam_is_minimax_over_the_best_moves(plies: int, root: int, inner: int) -> None:
+    for ply in (0, 17, 40, 61, 63):
+        for position in islice(games(ply, ply), 3):
+            slow = reference.Position.parse(position.text())
+            open_tiles = reference.Position(slow.cells, slow.hands)
+            score, move = plain_beam(open_tiles, plies, root, inner)
+            found = Beam(plies, root, inner).choose(position, Limits())
+            assert (found.score, found.move) == (score, move)
+
+
+def test_margin_takes_the_tile_that_was_drawn_first() -> None:
+    position = next(games(1))
+    assert player("margin").choose(position, Limits()).move == (0, position.hands[0][0])  # on an empty board all moves are equal
+
+
+def test_the_names_of_beams() -> None:
+    assert isinstance(player("beam:3:8:320"), Beam)
+    for name in ("beam", "beam:5:12", "beam:0:1:1", "beam:5:1:321", "beam:-5:1:1", "beam:5:1:²", "margin:1"):
+        with pytest.raises(UnknownNameError):
+            player(name)
+
+
+def test_built_in_players_are_programs() -> None:
+    for arguments in ([], ["--player", "margin"], ["--player", "beam:5:12:6"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "connexion", *arguments],
+            cwd=ROOT,
+            input="READY FIRST\nINIT R1 R2 R3 R4 G1 B1 B2 B3 B4 Y1\nTIME 1000 1000\nFINISH\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        ready, put = done.stdout.splitlines()
+        assert (done.returncode, done.stderr, ready) == (0, "", "OK")
+        assert put.split()[2] in {"R1", "R2", "R3", "R4", "G1"}
+
+
+@pytest.mark.parametrize("left", [1, 2, 3, 4, 5])
+def test_endings_are_played_without_regret(left: int) -> None:
+    engine = Engine()
+    for position in islice(games(left, 64 - left), 40 if left < 5 else 6):
+        values = best_by_brute_force(position)
+        found = engine.choose(position, Limits(depth=64))
+        assert values[found.move] == max(values.values()) == found.score
+        assert found.depth == left
+
+
+def test_an_ending_of_ten_plies_is_worth_what_best_play_makes_of_it() -> None:
+    """The score that is promised is that of every position on the way, and in the end the margin."""
+    engine = Engine()
+    for position in islice(games(3, 54), 3):
+        promised = [engine.choose(position, Limits(depth=64)).score * (-1) ** position.ply]
+        while not position.over:
+            found = engine.choose(position, Limits(depth=64))
+            promised.append(found.score * (-1) ** position.ply)
+            position = position.play(found.move)  # noqa: PLW2901
+        assert set(promised) == {lead(position, 0)}
+
+
+def test_no_move_of_an_ending_is_better_than_the_engine_s() -> None:
+    """Every move is played out exactly: none leaves the opponent less."""
+    engine = Engine()
+    for position in islice(games(4, 56), 3):
+        found = engine.choose(position, Limits(depth=64))
+        assert found.score == max(-engine.choose(position.play(move), Limits(depth=64)).score for move in position.legal())
+
+
+def test_what_is_drawn_last_is_averaged_over() -> None:
+    """Where one of two tiles will be drawn, a move is worth the mean of both cases."""
+    engine = Engine()
+    for position in islice(games(5, 51), 2):
+        found = engine.choose(position, Limits(depth=2))
+        values = []
+        for move in position.legal():
+            after = position.play(move)
+            drawn = {after.reveal(tile) for tile in {after.drawn, *after.bags[1]}}
+            values.append(-sum(engine.choose(case, Limits(depth=1)).score for case in drawn) / len(drawn))
+        assert found.score == pytest.approx(max(values), abs=1.01)  # both are rounded to points
