@@ -1,5 +1,7 @@
 """The engine of Connexion."""
 
+from collections.abc import Callable
+
 from connexion.evaluate import Weights
 from connexion.rules import Position
 from core.limits import Limits, SearchInfo
@@ -13,5 +15,8 @@ class Engine:
     def pace(self, position: Position) -> float:
         """For how many moves like this one the clock is to last."""
 
-    def choose(self, position: Position, limits: Limits) -> SearchInfo:
-        """The best move found; see `core.rules.Searcher`. The score is the margin that is expected in the end, in points."""
+    def stop(self) -> None:
+        """End the search that runs in another thread; it returns what it has found."""
+
+    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """The best move found; `report` is called after every iteration; see `core.rules.Searcher`. The score is the margin that is expected in the end, in points."""

@@ -49,8 +49,12 @@ cdef class Engine:
         """For how many moves like this one the clock is to last."""
         return pace(position.board.ply)
 
-    def choose(self, Position position, limits):
-        """The best move found. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
+    def stop(self):
+        """End the search that runs in another thread; it returns what it has found."""
+        self.search.stopped = True
+
+    def choose(self, Position position, limits, report=None):
+        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
 
         The first iteration is finished whatever the limits. Raises RuleError when the game is over.
         """
@@ -89,6 +93,8 @@ cdef class Engine:
             if s.stopped:
                 break
             reached = depth
+            if report is not None:
+                report(self.outcome(reached, margin + round(<double>value / SCALE), started))
             if depth == 1 and board.ply < SETTLED_PLIES:
                 self.number = min(self.number, ROOT)
             unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
@@ -96,9 +102,11 @@ cdef class Engine:
             s.deadline = deadline
             if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
                 break
+        return self.outcome(reached, margin + round(<double>value / SCALE), started)
+
+    cdef outcome(self, int depth, int score, double started):
         move = (self.choices[0].move >> 4, self.choices[0].move & 15)
-        score = margin + round(<double>value / SCALE)
-        return SearchInfo(move, score, reached, s.nodes, clock_now() - started, (move,))
+        return SearchInfo(move, score, depth, self.search.nodes, clock_now() - started, (move,))
 
     cdef int sort(self, Board* b) noexcept nogil:
         """Sort the moves by what they are worth with no ply after them; the value of the best one."""
