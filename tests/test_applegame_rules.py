@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from applegame import protocol
-from applegame.players import NAMES, player
+from applegame.players import NAMES, SLOWER_NAMES, player
 from applegame.reference import INFO, PASS, Position
+from applegame.rules import Position as FastPosition
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.gamelog import replay
 from core.limits import Limits
@@ -151,7 +152,7 @@ def test_the_board_is_drawn() -> None:
     assert ("1", "to") in board("1").draw({(0, 0): "to"})[1]
 
 
-@pytest.mark.parametrize("ai", [1, 2, 3])
+@pytest.mark.parametrize("ai", [1, 2, 3, 4, 6, 7])
 def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
     sample, moves = player(f"sample:{ai}"), 0
     for entry in INDEX:
@@ -165,11 +166,11 @@ def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
 
 
 def test_players_know_their_names() -> None:
-    for name in NAMES:
-        assert player(name, 1).choose(Position.start(1), Limits()).move in Position.start(1).legal()
+    for name in NAMES + SLOWER_NAMES:
+        assert player(name, 1).choose(FastPosition.start(1), Limits(nodes=100)).move in Position.start(1).legal()
         with pytest.raises(RuleError):
-            player(name, 1).choose(Position.parse(EXAMPLE + "ply 2 passes 2"), Limits())
-    with pytest.raises(UnknownNameError, match="sample:3"):
+            player(name, 1).choose(FastPosition.parse(EXAMPLE + "ply 2 passes 2"), Limits())
+    with pytest.raises(UnknownNameError, match="sample:8"):
         player("sample:9")
     assert player("greedy", 1).choose(board("190S802"), Limits()).move == (0, 4, 0, 6)
     assert player("greedy", 1).choose(board("190S802"), Limits()).score == 3
