@@ -24,7 +24,8 @@ cdef enum:
     NO_MOVE = 0xFFFF
     SLOTS = 0x10000
     AB_NOISY = 32           # a swing of eight cells
-    FEATURES = 5
+    MOST = 28_000           # what an evaluation can be
+    FEATURES = 6
     PHASES = 5
 
 cdef struct State:
@@ -34,12 +35,14 @@ cdef struct State:
     Move moves[MAX_MOVES]   # no more than `count` are copied
 
 cdef int WEIGHTS[PHASES][FEATURES]
+# By phase, then by feature. Fitted by logistic regression on who won, on 175,000 positions of 5,000 games of the engine against itself
+# at 400 nodes a move; few games come to the first phase, which has the weights of the second.
 WEIGHTS[:] = [
-    [40, 20, -10, -10, 10],
-    [40, 20, -10, -10, 10],
-    [40, 20, -10, -10, 10],
-    [40, 20, -10, -10, 10],
-    [60, 40, -10, -10, 10],
+    [206, 62, 24, -28, 1, 68],
+    [206, 62, 24, -28, 1, 68],
+    [211, 43, 17, -65, 65, 40],
+    [170, 30, 21, -84, 67, 28],
+    [145, 22, 38, -104, 73, 21],
 ]
 
 
@@ -100,7 +103,8 @@ cdef inline int phase(const Board* b) noexcept nogil:
 
 
 cdef inline void features(const State* s, int* f) noexcept nogil:
-    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the other's, rectangles cover now."""
+    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the other's, rectangles cover now; by how
+    many more of the other's cells than of its own all rectangles together cover, each counted as often as it is covered."""
     cdef int me = s.board.ply & 1
     cdef uint32_t covered[HEIGHT]
     cdef uint32_t mask
@@ -109,7 +113,7 @@ cdef inline void features(const State* s, int* f) noexcept nogil:
     for row in range(HEIGHT):
         covered[row] = 0
     f[0] = lead(&s.board)
-    f[1] = f[2] = f[3] = f[4] = 0
+    f[1] = f[2] = f[3] = f[4] = f[5] = 0
     for i in range(s.count):
         move = s.moves[i]
         mask = columns(move)
@@ -121,6 +125,7 @@ cdef inline void features(const State* s, int* f) noexcept nogil:
             theirs += popcount32(s.board.owned[1 - me][row] & mask)
         f[1] = max(f[1], area - mine + theirs)
         f[2] = max(f[2], area + mine - theirs)
+        f[5] += theirs - mine
     for row in range(HEIGHT):
         f[3] += popcount32(covered[row] & s.board.owned[me][row])
         f[4] += popcount32(covered[row] & s.board.owned[1 - me][row])
@@ -134,7 +139,7 @@ cdef inline int evaluate(const State* s) noexcept nogil:
     features(s, f)
     for i in range(FEATURES):
         value += weights[i] * f[i]
-    return value
+    return max(-MOST, min(MOST, value))
 
 
 cdef inline int move_order(const State* s, Move move) noexcept nogil:
@@ -148,11 +153,58 @@ cdef inline tuple move_tuple(const State* s, Move move):
     return tuple_of_move(move)
 
 
+cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept nogil:
+    """The rectangles that overlap the last one and steal a cell, with their swings; returns how many."""
+    cdef uint32_t last = columns(s.last)
+    cdef const uint32_t* theirs = s.board.owned[1 - (s.board.ply & 1)]
+    cdef uint32_t stolen
+    cdef int i, row, count = 0
+    cdef Move move
+    for i in range(s.count):
+        move = s.moves[i]
+        if columns(move) & last == 0 or top_row(move) > bottom_row(s.last) or bottom_row(move) < top_row(s.last):
+            continue
+        stolen = 0
+        for row in range(top_row(move), bottom_row(move) + 1):
+            stolen |= theirs[row] & columns(move)
+        if stolen:
+            moves[count] = move
+            swings[count] = swing(&s.board, s.board.ply & 1, move)
+            count += 1
+    return count
+
+
 include "../core/search/alphabeta.pxi"
 
 
-cdef inline int leaf_value(AbSearch* s, const State* state, int alpha, int beta, int ply) noexcept nogil:
-    return evaluate(state)
+cdef int leaf_value(AbSearch* s, const State* state, int alpha, int beta, int ply) noexcept nogil:
+    """The evaluation, or what rectangles that steal cells where the last one lies make of it.
+
+    Measured: 180 games of 5,000 nodes a move, 57.5 +- 2.4 % against the evaluation alone (with two stolen cells or more, 56.4 %).
+    """
+    cdef State child
+    cdef Move moves[MAX_MOVES]
+    cdef int32_t order[MAX_MOVES]
+    cdef Move move
+    cdef int i, count, value
+    cdef int best = evaluate(state)
+    if best >= beta or ply >= AB_MAX_PLY or state.last == PASS_MOVE or state.last == NO_MOVE:
+        return best
+    count = thefts(state, moves, order)
+    for i in range(count):
+        move = ab_pick(moves, order, i, count)
+        if ab_stop(s):
+            return 0
+        make_move(state, move, &child)
+        if finished(&child):
+            value = -final_value(&child, ply + 1)
+        else:
+            value = -leaf_value(s, &child, -beta, -max(alpha, best), ply + 1)
+        if value > best:
+            best = value
+            if best >= beta:
+                break
+    return best
 
 
 cdef class Engine:
