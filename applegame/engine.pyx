@@ -233,7 +233,7 @@ cdef class Engine:
         cdef int row, standing = 0
         for row in range(HEIGHT):
             standing += popcount32(position.board.standing[row])
-        return 3 + standing / 14.0
+        return 2 + standing / 18.0
 
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.

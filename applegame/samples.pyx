@@ -71,6 +71,9 @@ cdef class Sample:
     cdef int plies
 
     def __init__(self, int plies):
+        """Raises ValueError for less than two plies."""
+        if plies < 2:
+            raise ValueError(f"{plies} plies, not at least 2")
         self.plies = plies
 
     def choose(self, position, limits):
