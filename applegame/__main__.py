@@ -6,15 +6,30 @@ import os
 import sys
 
 from applegame import protocol
-from applegame.players import NAMES, player
-from applegame.reference import Position
-from core.lines import Agent, converse, parse_arguments
+from applegame.players import NAMES, SLOWER_NAMES, player
+from core.lines import Agent, converse, equip, parse_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Position
+
+
+def fast() -> type[Position]:
+    from applegame.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+
+    return Position
+
+
+def slow() -> type[Position]:
+    from applegame.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
-    choice = parse_arguments("applegame", arguments, NAMES)
-    agent = Agent(protocol, Position, player(choice.player, choice.seed), anywhere=protocol.PASS, nodes=choice.nodes)
-    return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
+    choice = parse_arguments("applegame", arguments, NAMES + SLOWER_NAMES)
+    rules, searcher = equip(choice, player, fast, slow)
+    return converse(Agent(protocol, rules, searcher, anywhere=protocol.PASS, nodes=choice.nodes), sys.stdin.buffer, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The built-in players of the apple game, by name. They are frozen: opponents to measure against must not improve with us.
+"""The built-in players of the apple game, by name. All but `bot` are frozen: opponents to measure against must not improve with us.
 
 `sample:N` are the judge's sample AIs, as their published games show them; RULES.md says how they play.
 """
@@ -6,21 +6,35 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 from applegame.protocol import PASS
 from core.errors import UnknownNameError
 from core.limits import Limits, SearchInfo
 from core.players import Greedy, Uniform, lead, lead_after, moves
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from core.rules import Move, Position, Searcher
 
-NAMES = ("greedy", "random", "sample:1", "sample:2", "sample:3")
+NAMES = ("bot", "greedy", "random", "sample:1", "sample:2", "sample:3", "sample:4", "sample:5", "sample:6")
+SLOWER_NAMES = ("sample:7", "sample:8")
+"""Players that are no different but in what they cost: the fingerprint does without them."""
+PLIES = {"sample:4": 2, "sample:5": 3, "sample:6": 4, "sample:7": 5, "sample:8": 6}
+"""How far these look ahead."""
 
 
-def player(name: str, seed: int | None = None) -> Searcher[Position]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
+def player(name: str, seed: int | None = None) -> Searcher[Any]:
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    if name == "bot":
+        from applegame.engine import Engine  # noqa: PLC0415  (compiled; the simple players need nothing)
+
+        return Engine()
+    if name in PLIES:
+        from applegame.samples import Sample  # noqa: PLC0415  (compiled)
+
+        return Sample(PLIES[name])
     if name == "greedy":
         return Greedy(Random(seed), swing)  # it passes only when there is no rectangle
     if name == "random":
@@ -31,7 +45,7 @@ def player(name: str, seed: int | None = None) -> Searcher[Position]:
         return FirstPair()
     if name == "sample:3":
         return FirstSwing()
-    raise UnknownNameError(f"the apple game has no built-in player {name!r}; there are: {', '.join(NAMES)}")
+    raise UnknownNameError(f"the apple game has no built-in player {name!r}; there are: {', '.join(NAMES + SLOWER_NAMES)}")
 
 
 class Passing:

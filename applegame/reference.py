@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from applegame import protocol
 from applegame.protocol import COLUMNS, ROWS
-from core.errors import IllegalMoveError, RuleError, TextError
+from applegame.text import NOBODY, OWNED, STANDING, format_text, parse_text
+from core.errors import IllegalMoveError, RuleError
 from core.rules import Drawing, GameInfo, LineJudge, Move
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ INFO = GameInfo(
 PASS: Move = protocol.PASS
 
 TARGET = 10
-STANDING = "123456789"
-OWNED = "FS"
-NOBODY = "0"
-
 Cell = tuple[int, int]
 
 
@@ -58,27 +55,10 @@ class Position:
     @classmethod
     def parse(cls, text: str) -> Position:
         """Ten rows, as in the official tool's input file, and perhaps the line "ply N passes P". Raises TextError."""
-        words = text.split()
-        rows, rest = tuple(words[:ROWS]), words[ROWS:]
-        if len(rows) != ROWS:
-            raise TextError(f"{len(rows)} rows, not {ROWS}")
-        for number, row in enumerate(rows):
-            if len(row) != COLUMNS:
-                raise TextError(f"row {number} has {len(row)} cells, not {COLUMNS}")
-            unknown = row.strip(STANDING + OWNED + NOBODY)
-            if unknown:
-                raise TextError(f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor {OWNED[1]}")
-        if not rest:
-            return cls(rows)
-        if len(rest) != 4 or rest[::2] != ["ply", "passes"]:
-            raise TextError(f"the rows are followed by {' '.join(rest)[:40]!r}, not by ply N passes P")
-        ply, passes = _count(rest[1]), _count(rest[3])
-        if passes > min(2, ply):
-            raise TextError(f"{passes} passes in a row after {ply} plies are not possible")
-        return cls(rows, ply, passes)
+        return cls(*parse_text(text))
 
     def text(self) -> str:
-        return "\n".join([*self.rows, f"ply {self.ply} passes {self.passes}"])
+        return format_text(self.rows, self.ply, self.passes)
 
     @property
     def to_move(self) -> int:
@@ -178,9 +158,3 @@ class Position:
 def _digit(cell: str) -> int:
     """The digit that stands on a cell, 0 where none does."""
     return int(cell) if cell in STANDING else 0
-
-
-def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) < 10):
-        raise TextError(f"{word[:40]!r} is not a count")
-    return int(word)

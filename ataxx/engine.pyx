@@ -106,6 +106,10 @@ cdef inline int move_order(const Board* b, Move move) noexcept nogil:
 include "../core/search/alphabeta.pxi"
 
 
+cdef inline int leaf_value(AbSearch* s, const Board* b, int alpha, int beta, int ply) noexcept nogil:
+    return evaluate(b)
+
+
 cdef class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""
 

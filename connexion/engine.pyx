@@ -54,7 +54,9 @@ cdef class Engine:
         self.search.stopped = True
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`. The score is the margin that is expected in the end, in points.
+        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
+
+        The score is the margin that is expected in the end, in points.
 
         The first iteration is finished whatever the limits. Raises RuleError when the game is over.
         """

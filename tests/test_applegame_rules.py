@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from applegame import protocol
-from applegame.players import NAMES, player
+from applegame.players import NAMES, SLOWER_NAMES, player, swing
 from applegame.reference import INFO, PASS, Position
+from applegame.rules import Position as FastPosition
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.gamelog import replay
 from core.limits import Limits
 from core.messages import SIDES
+from core.players import lead
 
 DATA = Path(__file__).parent / "data" / "applegame"
 EXAMPLE = (DATA / "example_input.txt").read_text(encoding="ascii")
@@ -151,7 +153,7 @@ def test_the_board_is_drawn() -> None:
     assert ("1", "to") in board("1").draw({(0, 0): "to"})[1]
 
 
-@pytest.mark.parametrize("ai", [1, 2, 3])
+@pytest.mark.parametrize("ai", [1, 2, 3, 4, 6, 7])
 def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
     sample, moves = player(f"sample:{ai}"), 0
     for entry in INDEX:
@@ -165,13 +167,45 @@ def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
 
 
 def test_players_know_their_names() -> None:
-    for name in NAMES:
-        assert player(name, 1).choose(Position.start(1), Limits()).move in Position.start(1).legal()
+    for name in NAMES + SLOWER_NAMES:
+        assert player(name, 1).choose(FastPosition.start(1), Limits(nodes=100)).move in Position.start(1).legal()
         with pytest.raises(RuleError):
-            player(name, 1).choose(Position.parse(EXAMPLE + "ply 2 passes 2"), Limits())
-    with pytest.raises(UnknownNameError, match="sample:3"):
+            player(name, 1).choose(FastPosition.parse(EXAMPLE + "ply 2 passes 2"), Limits())
+    with pytest.raises(UnknownNameError, match="sample:8"):
         player("sample:9")
     assert player("greedy", 1).choose(board("190S802"), Limits()).move == (0, 4, 0, 6)
     assert player("greedy", 1).choose(board("190S802"), Limits()).score == 3
     assert player("greedy", 1).choose(board("19S028"), Limits()).score == 2
     assert player("sample:2").choose(board("109", "0064"), Limits()).move == (1, 2, 1, 3)
+
+
+@pytest.mark.parametrize("plies", [2, 3])
+def test_samples_are_full_width_negamax(plies: int) -> None:
+    """By the recipe, without any pruning, on boards that are half empty, where few moves are left."""
+
+    def value(position: Position, depth: int) -> int:
+        if depth == 1:
+            return lead(position, position.to_move) + max([swing(position, move) for move in position.rectangles()], default=0)
+        passed = Position(position.rows, position.ply + 1)  # a pass costs a ply, and never ends the game
+        after = [passed, *(position.play(move) for move in position.rectangles())]
+        return max(-value(child, depth - 1) for child in after)
+
+    for seed in range(4):
+        random, position = Random(seed), Position.start(seed)
+        while len(position.rectangles()) > 9:
+            position = position.play(random.choice(position.rectangles()))
+        best, chosen = -value(Position(position.rows, position.ply + 1), plies - 1), PASS
+        for move in sorted(position.rectangles(), key=lambda m: (m[0], m[2], m[1], m[3])):
+            found = -value(position.play(move), plies - 1)
+            if found > best:
+                best, chosen = found, move
+        info = player(f"sample:{plies + 2}").choose(position, Limits())
+        assert (info.move, info.score) == (chosen, best)
+
+
+def test_the_bot_passes_when_that_wins_and_never_when_behind() -> None:
+    bot = player("bot")
+    won = "\n".join(["FFF" + "19" * 7] + ["S" + "0" * 16] + ["0" * 17] * 8)
+    assert bot.choose(FastPosition.parse(won + "\nply 10 passes 1"), Limits(nodes=1000)).move == PASS
+    behind = won.replace("F", "s").replace("S", "F").replace("s", "S")
+    assert bot.choose(FastPosition.parse(behind + "\nply 10 passes 1"), Limits(nodes=1000)).move != PASS

@@ -13,6 +13,8 @@
 #   make_move(State*, Move, State*)      the position after a move
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   evaluate(State*)                     value for the side to move, |value| < AB_SURE
+#   leaf_value(AbSearch*, State*, alpha, beta, ply)   fail-soft value where the search ends: evaluate, or a search of what is not quiet;
+#                                        to be defined after the inclusion
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
 #   move_tuple(State*, Move)              the move as Python sees it
 #
@@ -195,7 +197,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     if finished(state):
         return final_value(state, ply)
     if depth <= 0 or ply >= AB_MAX_PLY:
-        return evaluate(state)
+        return leaf_value(s, state, alpha, beta, ply)
     # 2. Transposition table.
     key = state_key(state)
     entry = ab_probe(s, key)

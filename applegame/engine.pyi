@@ -1,0 +1,34 @@
+"""The engine of the apple game: principal variation search; its evaluation knows which cells can be retaken."""
+
+from collections.abc import Callable
+
+from applegame.rules import Position
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS: Limits
+"""Of each search of the fingerprint."""
+DEFAULT_DEPTH: int
+"""Where the limits give no bound at all."""
+TABLE_BYTES: int
+
+class Engine:
+    """Chooses moves; it owns the transposition table, which lives from search to search."""
+
+    def __init__(self, table_bytes: int = ...) -> None: ...
+    def forget(self) -> None:
+        """Begin a new game: nothing is known of positions searched before."""
+
+    def stop(self) -> None:
+        """End the search that runs in another thread; it returns what it has found."""
+
+    def pace(self, position: Position) -> float:
+        """What is left of a clock is to last for about so many moves: a game has about 18 of each side, and the last ones matter little."""
+
+    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """The best move found; `report` is called after every iteration.
+
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        """
+
+def feature_list(position: Position) -> list[int]:
+    """For training: the phase, and the features of the evaluation."""

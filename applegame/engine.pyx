@@ -1,0 +1,262 @@
+"""The engine of the apple game: principal variation search; its evaluation knows which cells can be retaken."""
+
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+
+from applegame.rules cimport (
+    HEIGHT, MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, key, make, regenerate, swing, top_row,
+)
+from applegame.rules cimport move_tuple as tuple_of_move
+from core.bits cimport popcount32
+
+from applegame.protocol import PASS
+from core.errors import RuleError
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS = Limits(nodes=10_000)
+"""Of each search of the fingerprint."""
+
+DEFAULT_DEPTH = 6
+"""Where the limits give no bound at all."""
+
+TABLE_BYTES = 64 << 20
+
+cdef enum:
+    NO_MOVE = 0xFFFF
+    SLOTS = 0x10000
+    AB_NOISY = 32           # a swing of eight cells
+    MOST = 28_000           # what an evaluation can be
+    FEATURES = 6
+    PHASES = 5
+
+cdef struct State:
+    Board board
+    Move last               # what led here, NO_MOVE at the root
+    int count               # rectangles
+    Move moves[MAX_MOVES]   # no more than `count` are copied
+
+cdef int WEIGHTS[PHASES][FEATURES]
+# By phase, then by feature. Fitted by logistic regression on who won, on 175,000 positions of 4,600 games of the engine against itself
+# at 400 nodes a move; few games come to the first phase, which has the weights of the second.
+WEIGHTS[:] = [
+    [206, 62, 24, -28, 1, 68],
+    [206, 62, 24, -28, 1, 68],
+    [211, 43, 17, -65, 65, 40],
+    [170, 30, 21, -84, 67, 28],
+    [145, 22, 38, -104, 73, 21],
+]
+
+
+# What the search kernel expects.
+
+cdef inline int slot(const State* s, Move move) noexcept nogil:
+    return move
+
+
+cdef inline int side(const State* s) noexcept nogil:
+    return s.board.ply & 1
+
+
+cdef inline int lead(const Board* b) noexcept nogil:
+    """Of the side to move, in cells."""
+    return b.cells[b.ply & 1] - b.cells[1 - (b.ply & 1)]
+
+
+cdef inline bint finished(const State* s) noexcept nogil:
+    """Also where nothing is left to take, and where the opponent has passed and the side to move wins by another pass."""
+    return s.board.passes >= 2 or s.count == 0 or (s.board.passes == 1 and lead(&s.board) > 0)
+
+
+cdef inline int final_value(const State* s, int ply) noexcept nogil:
+    cdef int ahead = lead(&s.board)
+    ply += 2 - s.board.passes
+    return AB_WIN - ply if ahead > 0 else ply - AB_WIN if ahead < 0 else 0
+
+
+cdef inline int legal_moves(const State* s, Move* moves) noexcept nogil:
+    cdef int i
+    for i in range(s.count):
+        moves[i] = s.moves[i]
+    moves[s.count] = PASS_MOVE
+    return s.count + 1
+
+
+cdef inline void make_move(const State* s, Move move, State* child) noexcept nogil:
+    child.board = s.board
+    child.last = move
+    make(&child.board, move)
+    if move == PASS_MOVE:
+        child.count = legal_moves(s, child.moves) - 1
+    else:
+        child.count = regenerate(&child.board, move, s.moves, s.count, child.moves)
+
+
+cdef inline uint64_t state_key(const State* s) noexcept nogil:
+    return key(&s.board)
+
+
+cdef inline int phase(const Board* b) noexcept nogil:
+    """By the digits that stand, from none to all."""
+    cdef int row, standing = 0
+    for row in range(HEIGHT):
+        standing += popcount32(b.standing[row])
+    return standing * PHASES // 171
+
+
+cdef inline void features(const State* s, int* f) noexcept nogil:
+    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the other's, rectangles cover now; by how
+    many more of the other's cells than of its own all rectangles together cover, each counted as often as it is covered."""
+    cdef int me = s.board.ply & 1
+    cdef uint32_t covered[HEIGHT]
+    cdef uint32_t mask
+    cdef int row, i, area, mine, theirs
+    cdef Move move
+    for row in range(HEIGHT):
+        covered[row] = 0
+    f[0] = lead(&s.board)
+    f[1] = f[2] = f[3] = f[4] = f[5] = 0
+    for i in range(s.count):
+        move = s.moves[i]
+        mask = columns(move)
+        area = (bottom_row(move) - top_row(move) + 1) * popcount32(mask)
+        mine = theirs = 0
+        for row in range(top_row(move), bottom_row(move) + 1):
+            covered[row] |= mask
+            mine += popcount32(s.board.owned[me][row] & mask)
+            theirs += popcount32(s.board.owned[1 - me][row] & mask)
+        f[1] = max(f[1], area - mine + theirs)
+        f[2] = max(f[2], area + mine - theirs)
+        f[5] += theirs - mine
+    for row in range(HEIGHT):
+        f[3] += popcount32(covered[row] & s.board.owned[me][row])
+        f[4] += popcount32(covered[row] & s.board.owned[1 - me][row])
+
+
+cdef inline int evaluate(const State* s) noexcept nogil:
+    """A linear function of the features; 400 points are a unit of the logistic function."""
+    cdef int f[FEATURES]
+    cdef int i, value = 0
+    cdef const int* weights = WEIGHTS[phase(&s.board)]
+    features(s, f)
+    for i in range(FEATURES):
+        value += weights[i] * f[i]
+    return max(-MOST, min(MOST, value))
+
+
+cdef inline int move_order(const State* s, Move move) noexcept nogil:
+    """Four for a cell of swing; a pass is never without any hope."""
+    if move == PASS_MOVE:
+        return 1
+    return min(127, 4 * swing(&s.board, s.board.ply & 1, move))
+
+
+cdef inline tuple move_tuple(const State* s, Move move):
+    return tuple_of_move(move)
+
+
+cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept nogil:
+    """The rectangles that overlap the last one and steal a cell, with their swings; returns how many."""
+    cdef uint32_t last = columns(s.last)
+    cdef const uint32_t* theirs = s.board.owned[1 - (s.board.ply & 1)]
+    cdef uint32_t stolen
+    cdef int i, row, count = 0
+    cdef Move move
+    for i in range(s.count):
+        move = s.moves[i]
+        if columns(move) & last == 0 or top_row(move) > bottom_row(s.last) or bottom_row(move) < top_row(s.last):
+            continue
+        stolen = 0
+        for row in range(top_row(move), bottom_row(move) + 1):
+            stolen |= theirs[row] & columns(move)
+        if stolen:
+            moves[count] = move
+            swings[count] = swing(&s.board, s.board.ply & 1, move)
+            count += 1
+    return count
+
+
+include "../core/search/alphabeta.pxi"
+
+
+cdef int leaf_value(AbSearch* s, const State* state, int alpha, int beta, int ply) noexcept nogil:
+    """The evaluation, or what rectangles that steal cells where the last one lies make of it.
+
+    Measured: 180 games of 5,000 nodes a move, 57.5 +- 2.4 % against the evaluation alone (with two stolen cells or more, 56.4 %).
+    """
+    cdef State child
+    cdef Move moves[MAX_MOVES]
+    cdef int32_t order[MAX_MOVES]
+    cdef Move move
+    cdef int i, count, value
+    cdef int best = evaluate(state)
+    if best >= beta or ply >= AB_MAX_PLY or state.last == PASS_MOVE or state.last == NO_MOVE:
+        return best
+    count = thefts(state, moves, order)
+    for i in range(count):
+        move = ab_pick(moves, order, i, count)
+        if ab_stop(s):
+            return 0
+        make_move(state, move, &child)
+        if finished(&child):
+            value = -final_value(&child, ply + 1)
+        else:
+            value = -leaf_value(s, &child, -beta, -max(alpha, best), ply + 1)
+        if value > best:
+            best = value
+            if best >= beta:
+                break
+    return best
+
+
+cdef class Engine:
+    """Chooses moves; it owns the transposition table, which lives from search to search."""
+
+    cdef AbSearch* search
+
+    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES):
+        self.search = ab_new(table_bytes)
+        if self.search == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        ab_free(self.search)
+
+    def forget(self):
+        """Begin a new game: nothing is known of positions searched before."""
+        ab_forget(self.search)
+
+    def stop(self):
+        """End the search that runs in another thread; it returns what it has found."""
+        self.search.stopped = True
+
+    def pace(self, Position position):
+        """What is left of a clock is to last for about so many moves: a game has about 18 of each side, and the last ones matter little."""
+        cdef int row, standing = 0
+        for row in range(HEIGHT):
+            standing += popcount32(position.board.standing[row])
+        return 2 + standing / 18.0
+
+    def choose(self, Position position, limits, report=None):
+        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
+
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        """
+        cdef State root
+        root.board = position.board
+        root.last = NO_MOVE
+        if root.board.passes >= 2:
+            raise RuleError("the game is over")
+        root.count = generate(&root.board, root.moves)
+        if finished(&root):
+            return SearchInfo(PASS, final_value(&root, 0), 1, 1, 0.0, (PASS,))
+        unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
+        return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)
+
+
+def feature_list(Position position):
+    """For training: the phase, and the features of the evaluation."""
+    cdef State state
+    cdef int f[FEATURES]
+    state.board = position.board
+    state.count = generate(&state.board, state.moves)
+    features(&state, f)
+    return [phase(&state.board), *[f[i] for i in range(FEATURES)]]
