@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import registry
-from build import sources
+from build import loader, sources
 from core.errors import QuartetError
 from core.limits import Limits
 
@@ -36,7 +36,6 @@ OLDEST_GLIBC = (2, 28)
 SELF_TEST_NODES = 100
 PYTHON: str = getattr(sys, "_base_executable", sys.executable)
 """Outside of our environment: nothing of the project is installed there."""
-LOADER = Path(__file__).with_name("loader.py")
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,12 @@ def make(game: str, levels: tuple[str, ...] = tuple(LEVELS)) -> Bundle:
     return Bundle(game, parts, levels, core, bytes(data), resources)
 
 
+def variants(levels: tuple[str, ...] = tuple(LEVELS)) -> list[dict[str, str]]:
+    """Settings under which a bundle with these levels answers the same: those levels that this machine has, and the ways to the core."""
+    here = [level for level in levels if loader.features().issuperset(LEVELS[level].split())]
+    return [*({"QUARTET_LEVELS": level} for level in here), *({"QUARTET_WAYS": way} for way in ("memfd", *loader.COPIES))]
+
+
 def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes:
     """All modules at all levels in one file; the names by which Python finds them end in the level. Raises QuartetError."""
     code = sources.translate(modules)
@@ -81,7 +86,7 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
         objects += compiler.objects(code, {name: renamed(name, level) for name in code}).values()
     library = sources.SCRATCH / "core.so"
     compiler = sources.Compiler.here(None)
-    compiler.run("-shared", "-s", "-static-libgcc", "-Wl,--build-id=none", "-Wl,--gc-sections", "-o", str(library), *map(str, objects))
+    compiler.run("-shared", "-s", "-static-libgcc", "-Wl,--build-id=none", "-o", str(library), *map(str, objects), "-lm")
     too_new = newer_symbols(sources.tool("objdump", "-T", str(library)))
     if too_new:
         oldest = ".".join(map(str, OLDEST_GLIBC))
@@ -112,11 +117,11 @@ def text(bundle: Bundle, *, embedded: str | None = None) -> str:
         "SIZE": len(bundle.data),
         "CORE_SIZE": len(bundle.core),
         "CHECKSUM": zlib.crc32(bundle.data),
-        "SELF_TEST": (SELF_TEST_NODES, first_move(bundle.game) if bundle.core else ()),
+        "SELF_TEST": (SELF_TEST_NODES, first_move(bundle) if bundle.core else ()),
         "EMBEDDED": None if embedded is None else "@embedded@",
     }
-    loader = Tidy().visit(ast.parse(LOADER.read_text(encoding="utf-8")))
-    body = [node for node in loader.body if not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {*values, "PYTHON"})]
+    loading = Tidy().visit(ast.parse(Path(loader.__file__).read_text(encoding="utf-8")))
+    body = [node for node in loading.body if not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {*values, "PYTHON"})]
     future, code = body[0], body[1:]
     constants = ast.parse("\n".join(f"{name} = {value!r}" for name, value in values.items())).body
     functions = [as_function(name, path.read_text(encoding="utf-8")) for name, path in bundle.parts.python.items()]
@@ -130,10 +135,11 @@ def text(bundle: Bundle, *, embedded: str | None = None) -> str:
     return whole.replace("'@embedded@'", f'"""{embedded}"""')
 
 
-def first_move(game: str) -> tuple[int, ...]:
-    """What the game's agent plays in the self-test. Raises NotBuiltError."""
-    players, rules = registry.load(game, "players"), registry.load(game, "rules" if registry.has(game, "rules") else "reference")
-    move: tuple[int, ...] = players.player(players.NAMES[0], 0).choose(rules.Position.start(), Limits(nodes=SELF_TEST_NODES)).move
+def first_move(bundle: Bundle) -> tuple[int, ...]:
+    """What the game's agent plays in the self-test, by the modules of this checkout. Raises NotBuiltError."""
+    rules = "rules" if f"{registry.GAMES[bundle.game]}.rules" in bundle.parts.compiled else "reference"
+    players, position = registry.load(bundle.game, "players"), registry.load(bundle.game, rules).Position.start()
+    move: tuple[int, ...] = players.player(players.NAMES[0], 0).choose(position, Limits(nodes=SELF_TEST_NODES)).move
     return move
 
 

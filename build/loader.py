@@ -36,8 +36,12 @@ LEVELS: dict[str, tuple[str, ...]] = {}
 """Level of processor -> the flags by which Linux tells of it; the best comes first."""
 RESOURCES: dict[str, tuple[int, int]] = {}
 """Package data, e.g. "GAME/weights.bin" -> where it begins in the data, and how long it is."""
-SIZE, CORE_SIZE, CHECKSUM = 0, 0, 0
-"""Bytes of the data and of the shared object at its beginning, CRC-32 of the data."""
+SIZE: int = 0
+"""Bytes of the data."""
+CORE_SIZE: int = 0
+"""Bytes of the shared object, with which it begins."""
+CHECKSUM: int = 0
+"""CRC-32 of the data."""
 SELF_TEST: tuple[int, tuple[int, ...]] = (0, ())
 """Nodes of a search from the start position, and the move that it finds."""
 EMBEDDED: str | None = None
@@ -167,16 +171,21 @@ def ways(data: bytes, path: str | None) -> Iterator[tuple[str, str]]:
             pass
 
 
-def levels() -> list[str]:
-    """The levels that this processor can have, the best first; the last one is what everybody has."""
+def features() -> set[str]:
+    """The features of this processor, as Linux calls them; none elsewhere."""
     try:
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(1 << 13)
     except OSError:
-        text = b""
-    flags = set(text.partition(b"\nflags")[2].partition(b"\n")[0].decode("ascii", "replace").split())
+        return set()
+    return set(text.partition(b"\nflags")[2].partition(b"\n")[0].decode("ascii", "replace").split())
+
+
+def levels() -> list[str]:
+    """The levels that this processor can have, the best first; the last one is what everybody has."""
+    have = features()
     allowed = os.environ.get("QUARTET_LEVELS", "").split() or LEVELS
-    return [level for level, needed in LEVELS.items() if flags.issuperset(needed) and level in allowed]
+    return [level for level, needed in LEVELS.items() if have.issuperset(needed) and level in allowed]
 
 
 def adopt() -> None:

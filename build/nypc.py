@@ -28,6 +28,7 @@ from core.errors import QuartetError
 MAIN, DATA = "main.py", "data.bin"
 MOST_CODE, MOST_DATA = 1 << 20, 10 << 20
 """Bytes that the judge takes."""
+VARIANTS = bundle.variants()
 WORD = "NYPC"
 """What the judge says to every program."""
 
@@ -36,7 +37,11 @@ def make(game: str, out: Path) -> Path:
     """Write main.py and data.bin into `out`; gives the former. Raises QuartetError."""
     made = bundle.make(game)
     text = bundle.text(made).encode()
+    (out / DATA).unlink(missing_ok=True)
     for name, content, most in ((MAIN, text, MOST_CODE), (DATA, made.data, MOST_DATA)):
+        if not content:
+            print(f"{name}: none, for nothing of {game} is compiled", file=sys.stderr)
+            continue
         if len(content) > most:
             raise QuartetError(f"{name} has {len(content):,} bytes, more than the judge's {most:,}")
         (out / name).write_bytes(content)
@@ -46,8 +51,9 @@ def make(game: str, out: Path) -> Path:
 
 def start(artefact: Path, folder: Path, python: str | None = None) -> list[str]:
     """Put the bundle into a folder as the judge does. Raises QuartetError where Python cannot compile it."""
-    for name in (MAIN, DATA):
-        shutil.copy(artefact.with_name(name), folder)
+    for file in (artefact, artefact.with_name(DATA)):
+        if file.exists():
+            shutil.copy(file, folder)
     return [*compiled(folder, python or bundle.PYTHON), WORD]
 
 

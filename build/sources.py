@@ -193,8 +193,9 @@ def tool(*command: str) -> str:
     except OSError as error:
         raise QuartetError(f"{command[0]} cannot be run ({error.strerror}): install a C compiler and its tools") from error
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "error" in line.lower()] or done.stderr.splitlines() or ["no reason given"]
-        raise QuartetError(f"{Path(command[0]).name} failed: {said[0].strip()}")
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip() and not line.startswith("collect2:")]
+        errors = [line for line in said if "error" in line.lower()]
+        raise QuartetError(f"{Path(command[0]).name} failed: {(errors or said or ['no reason given'])[0]}")
     return done.stdout
 
 

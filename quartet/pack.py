@@ -6,7 +6,7 @@ A target is a module of `build/` with two functions; a new one is that module an
     start(artefact, folder) -> command    lays the artefact into an empty folder as its judge does, and gives the command by which the
                                           judge starts it there, a list of words; None where this machine cannot run it
 
-Both raise QuartetError. What they print on standard error is for people.
+Both raise QuartetError. What they print on standard error is for people. `build/proof.py` knows two more things that a target may have.
 """
 
 from __future__ import annotations
@@ -56,4 +56,4 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
     print(artefact)
     sys.stdout.flush()
     if not no_proof:
-        workshop.load("proof").prove(game, artefact, tool.start)
+        workshop.load("proof").prove(game, artefact, tool)
