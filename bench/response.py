@@ -1,11 +1,12 @@
 """How long a file-exchange agent takes as a whole process, on positions from real games, while other processes keep cores busy.
 
-`python -m bench.response ugolki --calls 1000` is the shape of it.
+`python -m bench.response ugolki --calls 1000` is the shape of it; with `--program`, for an executable file.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -69,15 +70,18 @@ def _spin() -> None:
 @click.argument("game")
 @click.option("--calls", default=1000, show_default=True, help="Whole processes to start, one after the other.")
 @click.option("--busy", "spinners", default=1, show_default=True, help="Other processes that keep a core busy each.")
+@click.option("--program", help="What to start instead of `python -m GAME`: a program and its arguments, with absolute paths.")
+@click.option("--allowed", default=0.5, show_default=True, metavar="SECONDS", help="Above this a call is late.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(game: str, calls: int, spinners: int, seed: int, as_json: bool) -> None:
+def command(game: str, calls: int, spinners: int, program: str | None, allowed: float, seed: int, as_json: bool) -> None:
     """Start the agent of GAME on positions from real games and print the distribution of its whole-process times."""
     reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
     exchange = reference.INFO.exchange
     if exchange is None:
         raise QuartetError(f"{game} has no file exchange")
     root = str(Path(registry.__file__).parent)
+    words = [sys.executable, "-m", registry.GAMES[game]] if program is None else shlex.split(program)
     times, missing, illegal, failed = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as folder, busy(spinners):
         source, target = Path(folder, exchange.input), Path(folder, exchange.output)
@@ -86,9 +90,7 @@ def command(game: str, calls: int, spinners: int, seed: int, as_json: bool) -> N
             source.write_text(position.text())
             target.unlink(missing_ok=True)
             started = time.perf_counter()
-            done = subprocess.run(
-                [sys.executable, "-m", registry.GAMES[game]], cwd=folder, env={**os.environ, "PYTHONPATH": root}, check=False
-            )
+            done = subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": root}, stdin=subprocess.DEVNULL, check=False)
             times.append(time.perf_counter() - started)
             failed += done.returncode != 0
             try:
@@ -97,8 +99,9 @@ def command(game: str, calls: int, spinners: int, seed: int, as_json: bool) -> N
                 missing += 1
     times.sort()
     figures = {
-        "calls": calls, "busy": spinners, "seed": seed, "illegal": illegal, "missing": missing, "non-zero exits": failed,
+        "calls": calls, "busy": spinners, "seed": seed, "late": sum(seconds > allowed for seconds in times), "illegal": illegal, "missing": missing, "non-zero exits": failed,
         "median ms": round(1000 * statistics.median(times), 1),
+        "p95 ms": round(1000 * times[min(calls - 1, int(0.95 * calls))], 1),
         "p99 ms": round(1000 * times[min(calls - 1, int(0.99 * calls))], 1),
         "max ms": round(1000 * times[-1], 1),
     }  # fmt: skip

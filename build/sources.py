@@ -52,12 +52,12 @@ class Parts:
     data: dict[str, Path]
 
 
-def parts(game: str, root: Path = ROOT) -> Parts:
-    """All that `python -m GAME` can ever import of ours, lazily or at once. Raises UnknownNameError."""
+def parts(game: str, *also: str, root: Path = ROOT) -> Parts:
+    """All that `python -m GAME` can ever import of ours, lazily or at once, and the modules `also`. Raises UnknownNameError."""
     registry.check(game)
-    package = registry.GAMES[game]
     found: dict[str, Path] = {}
-    _follow(root, f"{package}.__main__", found, set())
+    for name in (f"{registry.GAMES[game]}.__main__", *also):
+        _follow(root, name, found, set(found))
     data = {
         f"{name}/{file.name}": file for name, path in found.items() if path.name == "__init__.py" for file in sorted(path.parent.glob(DATA))
     }
@@ -77,6 +77,11 @@ def _follow(root: Path, name: str, found: dict[str, Path], seen: set[str]) -> No
         if imported:
             _follow(root, imported, found, seen)
     found[name] = file
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Names that may be modules: all that a source of ours imports, whoever's they are."""
+    return _imports(ROOT, file)
 
 
 def _imports(root: Path, file: Path) -> Iterator[str]:

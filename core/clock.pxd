@@ -3,3 +3,4 @@
 cdef extern from "core/clock.h" nogil:
     double clock_now() noexcept
     double clock_process_age() noexcept
+    double clock_outer_age() noexcept

@@ -8,5 +8,9 @@ def now() -> float:
 def process_age() -> float:
     """Seconds since the operating system started this process, rather too many than too few.
 
-    Where the system does not tell, or tells nonsense (before birth, or more than a minute), a cautious guess for a Python start-up.
+    In an executable that unpacks itself, since it started the outer process, which unpacked. Where the system does not tell, or tells
+    nonsense (before birth, or more than a minute), a cautious guess: UNKNOWN_AGE for the start of Python, and again for the unpacking.
     """
+
+def unpacked_itself() -> bool:
+    """Whether this is the inner process of an executable file that carries all it needs, and has unpacked it into a folder."""

@@ -71,7 +71,7 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
     if shutil.which("x86_64-w64-mingw32-gcc") is None:
         return  # its flags are gcc's, see above
     headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
-    shutil.copy(ROOT / "tests" / "windows" / "pyconfig.h", headers)
+    shutil.copy(ROOT / "build" / "windows" / "pyconfig.h", headers)
     home = checkout.copy(tmp_path / "checkout")
     cython = checkout.python(home, "-c", "import setup; setup.extensions()")
     assert cython.returncode == 0, cython.stderr

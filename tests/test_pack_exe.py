@@ -1,0 +1,426 @@
+"""Executables, started in empty folders where nothing of the project is to be seen: for this machine, and for Windows under Wine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import registry
+from bench.response import positions
+from core import frozen
+from core.errors import QuartetError
+from quartet import workshop
+from tests.games import ROOT
+from tests.tools import need
+from ugolki.protocol import parse_answer
+from ugolki.reference import Position
+
+pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12")
+
+EXAMPLE = (ROOT / "tests/data/ugolki/example_input.txt").read_bytes()
+MINGW = ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
+
+
+@pytest.fixture(scope="module")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = workshop.load("exe").make("ugolki", tmp_path_factory.mktemp("one file"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def in_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = workshop.load("exe").make("ugolki", tmp_path_factory.mktemp("folder"), onedir=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def for_windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need(*MINGW)
+    made: Path = workshop.load("exe").make("ugolki", tmp_path_factory.mktemp("windows"), platform="windows")
+    return made
+
+
+class Strategy(NamedTuple):
+    """A strategy's folder with an executable in it.
+
+    Attributes:
+        command: starts it; temporary: where it unpacks itself, but for Windows.
+    """
+
+    folder: Path
+    command: list[str]
+    temporary: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("QUARTET_", "PYTHON"))}
+        return {**kept, "TMPDIR": str(self.temporary), **more}
+
+    def run(self, *arguments: str, data: bytes = EXAMPLE, **environment: str) -> subprocess.CompletedProcess[str]:
+        (self.folder / "input.txt").write_bytes(data)
+        return subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            env=self.environment(**environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def answer(self) -> tuple[int, ...]:
+        return parse_answer((self.folder / "output.txt").read_text(), 0)
+
+
+def lay(executable: Path, home: Path) -> Strategy:
+    (home / "strategy").mkdir()
+    (home / "temporary").mkdir()
+    command = workshop.load("exe").start(executable, home / "strategy")
+    return Strategy(home / "strategy", list(command), home / "temporary")
+
+
+@pytest.fixture(params=["one_file", "in_folder"])
+def strategy(request: pytest.FixtureRequest, tmp_path: Path) -> Strategy:
+    return lay(request.getfixturevalue(request.param), tmp_path)
+
+
+@pytest.fixture
+def unpacking(one_file: Path, tmp_path: Path) -> Strategy:
+    return lay(one_file, tmp_path)
+
+
+def from_source(folder: Path, data: bytes, nodes: int) -> tuple[int, ...]:
+    folder.mkdir(exist_ok=True)
+    (folder / "input.txt").write_bytes(data)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_NODES": str(nodes)}
+    subprocess.run([sys.executable, "-m", "ugolki"], cwd=folder, env=environment, check=True)
+    return parse_answer((folder / "output.txt").read_text(), 0)
+
+
+# It plays
+
+
+def test_it_answers_as_from_source(strategy: Strategy, tmp_path: Path) -> None:
+    for position in positions("ugolki", 5, seed=1):
+        data = position.text().encode()
+        done = strategy.run(data=data, QUARTET_NODES="300")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert strategy.answer() == from_source(tmp_path / "source", data, 300)
+    assert not any(strategy.temporary.iterdir())
+
+
+def test_it_answers_by_the_clock(strategy: Strategy) -> None:
+    done = strategy.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert strategy.answer() in Position.parse(EXAMPLE.decode()).legal()
+
+
+def test_bad_input_is_named_and_still_answered(strategy: Strategy) -> None:
+    done = strategy.run(data=EXAMPLE.replace(b"0\n", b"zero\n", 1))
+    assert done.returncode == 2
+    assert "the move number is 'zero', not a number" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert strategy.answer()
+
+
+def test_what_real_servers_write(strategy: Strategy) -> None:
+    assert strategy.run(data=b"\xff\xfe" + EXAMPLE.decode().encode("utf-16-le"), QUARTET_NODES="100").returncode == 0
+    assert strategy.answer()
+
+
+def test_options(strategy: Strategy) -> None:
+    done = strategy.run("--help")
+    assert done.returncode == 0
+    assert "--target SECONDS" in done.stdout
+    assert strategy.run("--player", "random", "--seed", "3").returncode == 0
+    done = strategy.run("--player", "deepblue")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert strategy.run("--nonsense").returncode == 2
+
+
+def test_any_language_will_do(strategy: Strategy) -> None:
+    """Python must not ask for an encoding that was not packed."""
+    assert strategy.run(LC_ALL="ru_RU.KOI8-R", LANG="ru_RU.KOI8-R", PYTHONIOENCODING="cp1251", QUARTET_NODES="50").returncode == 0
+
+
+def test_settings_lie_beside_it(strategy: Strategy) -> None:
+    (strategy.folder / "quartet.ini").write_text("nodes = 123\n")
+    assert " nodes 123 " in strategy.run(QUARTET_INFO="1").stderr
+    assert " nodes 77 " in strategy.run(QUARTET_INFO="1", QUARTET_NODES="77").stderr
+
+
+def test_a_decimal_comma_is_no_fault(strategy: Strategy) -> None:
+    (strategy.folder / "quartet.ini").write_text("target = 0,2\n")
+    assert strategy.run().returncode == 0
+
+
+def test_the_self_test(strategy: Strategy) -> None:
+    done = strategy.run("--selftest")
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"median -?\d+ ms, at most -?\d+ ms", done.stdout)) == 2
+
+
+# Time
+
+
+def test_the_budget_counts_from_the_start_of_the_outer_process(unpacking: Strategy) -> None:
+    """Held up for 0.7 s while it unpacks, it must think the less."""
+    (unpacking.folder / "input.txt").write_bytes(EXAMPLE)
+    took = []
+    for pause in (0.0, 0.7):
+        started = time.monotonic()
+        process = subprocess.Popen(unpacking.command, cwd=unpacking.folder, env=unpacking.environment(QUARTET_TARGET="2"))
+        if pause:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(pause)
+            process.send_signal(signal.SIGCONT)
+        assert process.wait(timeout=60) == 0
+        took.append(time.monotonic() - started)
+    plain, held_up = took
+    assert held_up - plain < 0.5
+
+
+@pytest.mark.parametrize("version", ["installed", "for Windows"])
+def test_the_bootloader_does_not_wait(version: str) -> None:
+    frozen_build = workshop.load("frozen")
+    if version == "installed":
+        bootloader = next((frozen_build.pyinstaller() / "bootloader").glob("*/run*"))
+    else:
+        windows = workshop.load("windows")
+        bootloader = windows.bootloader()
+    assert not frozen_build.waits_for_session_end(bootloader)
+
+
+def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
+    """As PyInstaller 6.10 and later have it: a hidden window, and a reason for blocking the end of the session."""
+    compiler = need(*MINGW)
+    source = tmp_path / "run.c"
+    source.write_text(
+        "#include <windows.h>\n"
+        'int main(void) { HWND w = CreateWindowExW(0, L"x", L"x", 0, 0, 0, 0, 0, 0, 0, 0, 0); '
+        'return ShutdownBlockReasonCreate(w, L"busy"); }\n'
+    )
+    flags = ["-D_WIN32_WINNT=0x0A00", "-o", str(tmp_path / "run.exe")]
+    subprocess.run([compiler, str(source), *flags, "-luser32"], check=True)
+    frozen_build, native = workshop.load("frozen"), workshop.load("native")
+    assert frozen_build.waits_for_session_end(tmp_path / "run.exe")
+    here = native.Native.here()
+    bad = native.Native(tmp_path / "run.exe", here.library, here.suffix, here.modules, here.compiled, here.endings)
+    with pytest.raises(QuartetError, match="waits when its program has ended"):
+        frozen_build.make("ugolki", bad, tmp_path)
+
+
+def test_the_pinned_version_stands_in_the_project() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    pinned = f"pyinstaller=={workshop.load('frozen').PINNED}; python_version < '3.13'"
+    assert pinned in extras["pack"]
+    assert pinned in extras["dev"]
+
+
+# What killed runs leave
+
+
+def test_a_killed_run_is_cleaned_up_after(unpacking: Strategy) -> None:
+    (unpacking.folder / "input.txt").write_bytes(EXAMPLE)
+    environment = unpacking.environment(QUARTET_TARGET="30")
+    process = subprocess.Popen(unpacking.command, cwd=unpacking.folder, env=environment, start_new_session=True)
+    while not (unpacking.folder / "output.txt").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    (left,) = unpacking.temporary.iterdir()
+    an_hour_ago = time.time() - 3600
+    os.utime(left / frozen.MARK, (an_hour_ago, an_hour_ago))
+
+    assert unpacking.run(QUARTET_NODES="50").returncode == 0
+    assert (left / "base_library.zip").exists(), "its process is alive, however old the folder looks"
+
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for _ in range(20):  # a slow machine takes more than one start
+        assert unpacking.run(QUARTET_NODES="50").returncode == 0
+        if not left.exists():
+            break
+    assert not any(unpacking.temporary.iterdir())
+
+
+def test_folders_of_other_programs_stay(unpacking: Strategy) -> None:
+    other = unpacking.temporary / "_MEIother"
+    other.mkdir()
+    (other / "python311.dll").touch()
+    os.utime(other, (0, 0))
+    assert unpacking.run(QUARTET_NODES="50").returncode == 0
+    assert list(unpacking.temporary.iterdir()) == [other]
+
+
+# How it is made
+
+
+def test_the_same_bytes_again(one_file: Path, tmp_path: Path) -> None:
+    program = "import sys, pathlib, json\nfrom quartet import workshop\nworkshop.load('exe').make('ugolki', pathlib.Path(sys.argv[1]))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "77", "SOURCE_DATE_EPOCH": "1"}
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / one_file.name).read_bytes() == one_file.read_bytes()
+
+
+@pytest.mark.parametrize("game", registry.GAMES)
+def test_a_binary_of_every_game(game: str, tmp_path: Path) -> None:
+    """It starts; `quartet pack` itself plays with it."""
+    binary = workshop.load("binary")
+    executable = binary.make(game, tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    command = binary.start(executable, tmp_path / "empty")
+    info = registry.load(game, "reference").INFO
+    if info.exchange is not None:
+        (tmp_path / "empty" / info.exchange.input).write_text(registry.load(game, "reference").Position.start().text())
+    done = subprocess.run(command, cwd=tmp_path / "empty", input="READY FIRST\nFINISH\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == ("" if info.lines is None else "OK\n")
+
+
+def test_what_is_missing_is_said_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(*MINGW)
+    executables = workshop.load("exe")
+    with pytest.raises(QuartetError, match=r"has no python3\d+\.dll"):
+        executables.make("ugolki", tmp_path, platform="windows", windows_python=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        with pytest.raises(QuartetError, match="apt install gcc-mingw-w64-x86-64"):
+            executables.make("ugolki", tmp_path, platform="windows")
+    with monkeypatch.context() as patch:
+        patch.setattr("PyInstaller.__version__", "6.22.0")
+        with pytest.raises(QuartetError, match=r"need PyInstaller 6\.9\.0, this is 6\.22\.0"):
+            executables.make("ugolki", tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version_info", (3, 13, 0))
+        with pytest.raises(QuartetError, match=r"need Python 3\.11 or 3\.12, this is 3\.13"):
+            executables.make("ugolki", tmp_path)
+    (tmp_path / "ugolki").mkdir()
+    with pytest.raises(QuartetError, match="is a folder"):
+        executables.make("ugolki", tmp_path)
+
+
+# Damage
+
+
+@pytest.mark.parametrize("kept", [0.01, 0.3, 0.7, 0.999999])
+def test_a_truncated_file_says_so(unpacking: Strategy, kept: float) -> None:
+    (program,) = unpacking.folder.iterdir()
+    os.truncate(program, max(60_000, int(kept * program.stat().st_size)))
+    done = unpacking.run()
+    assert done.returncode != 0
+    assert "Could not load PyInstaller's embedded PKG archive" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "complaint"),
+    [
+        (b"PyInit_core_clock\0", "is damaged, or not made for this machine"),
+        (b"ugolki/__main__.pyc", "is damaged, or not made for this machine"),
+        (b"PyInit_ugolki_engine\0", "engine is missing: this file is damaged"),
+        (b"encodings/__init__.pyc", "encodings"),
+    ],
+)
+def test_a_damaged_file_fails(unpacking: Strategy, spoilt: bytes, complaint: str) -> None:
+    (program,) = unpacking.folder.iterdir()
+    data = program.read_bytes()
+    assert spoilt in data
+    program.write_bytes(data.replace(spoilt, b"?" * len(spoilt)))
+    done = unpacking.run()
+    assert done.returncode != 0
+    assert complaint in done.stderr
+
+
+# Windows
+
+
+@pytest.fixture(scope="module")
+def wine() -> list[str]:
+    """The words that run a program for Windows."""
+    need("wine64", *workshop.load("windows").WINE)
+    words: list[str] = workshop.load("windows").wine()
+    return words
+
+
+@pytest.mark.usefixtures("wine")
+def test_windows_plays_as_from_source(for_windows: Path, tmp_path: Path) -> None:
+    strategy = lay(for_windows, tmp_path)
+    for position in positions("ugolki", 10, seed=2):
+        data = position.text().encode()
+        done = strategy.run(data=data, QUARTET_NODES="300")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert strategy.answer() == from_source(tmp_path / "source", data, 300)
+        # And by the clock, however little of it is left when Wine has started everything.
+        assert strategy.run(data=data).returncode == 0
+        assert strategy.answer() in Position.parse(data.decode()).legal()
+
+
+def test_windows_knows_the_age_of_the_outer_process(wine: list[str], tmp_path: Path) -> None:
+    compiler = need(*MINGW)
+    one, other = tmp_path / "one.exe", tmp_path / "other.exe"
+    subprocess.run([compiler, "-Wall", "-Werror", "-I", str(ROOT), str(ROOT / "tests/windows/ages.c"), "-o", str(one)], check=True)
+    shutil.copy(one, other)
+
+    def ages(*arguments: str) -> tuple[float, float]:
+        done = subprocess.run([*wine, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        own, outer = map(float, done.stdout.split())
+        return own, outer
+
+    assert 0 <= ages("one.exe")[0] < 60
+    assert ages("one.exe")[1] == -1, "Wine started it, which is not the same program"
+    own, outer = ages("one.exe", "one.exe")
+    assert outer - own > 1.4
+    assert ages("one.exe", "other.exe")[1] == -1
+
+
+@pytest.mark.usefixtures("wine")
+def test_windows_cleans_up(for_windows: Path, tmp_path: Path) -> None:
+    strategy = lay(for_windows, tmp_path)
+    place = re.search(r"unpacked itself into C:\\(.+)\\_MEI", strategy.run("--selftest").stdout)
+    assert place
+    temporary = Path(workshop.load("windows").WINE_HOME, "drive_c", *place[1].split("\\"))
+    assert not list(temporary.glob("_MEI*"))
+    killed = temporary / "_MEI1"
+    killed.mkdir()
+    (killed / frozen.MARK).touch()
+    (killed / "python311.dll").touch()
+    os.utime(killed / frozen.MARK, (time.time() - 3600,) * 2)
+    for _ in range(20):
+        assert strategy.run(QUARTET_NODES="50").returncode == 0
+        if not killed.exists():
+            break
+    assert not list(temporary.glob("_MEI*"))
+
+
+@pytest.mark.usefixtures("wine")
+def test_windows_in_a_folder(tmp_path: Path) -> None:
+    need(*MINGW)
+    strategy = lay(workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", onedir=True), tmp_path)
+    assert strategy.run(QUARTET_NODES="50").returncode == 0
+    assert strategy.answer()
+
+
+def test_windows_the_same_bytes_again(for_windows: Path, tmp_path: Path) -> None:
+    again = workshop.load("exe").make("ugolki", tmp_path, platform="windows")
+    assert again.read_bytes() == for_windows.read_bytes()
+
+
+def test_a_python_for_windows_may_be_named(for_windows: Path, tmp_path: Path) -> None:
+    """A folder like that of an installed Python: its extension modules lie in DLLs."""
+    windows = workshop.load("windows")
+    home = shutil.copytree(windows.python(), tmp_path / "Python")
+    (home / "DLLs").mkdir()
+    for file in home.glob("*.pyd"):
+        file.rename(home / "DLLs" / file.name)
+    made = workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", windows_python=home)
+    assert made.read_bytes() == for_windows.read_bytes()

@@ -1,0 +1,14 @@
+/* Prints its own age and that of the outer process, in seconds. With an argument it first sleeps, and then has that program tell. */
+#include "core/clock.h"
+
+#include <process.h>
+#include <stdio.h>
+
+int main(int count, char **arguments) {
+    if (count > 1) {
+        Sleep(1500);
+        return (int)_spawnl(_P_WAIT, arguments[1], arguments[1], NULL);
+    }
+    printf("%f %f\n", clock_process_age(), clock_outer_age());
+    return 0;
+}
