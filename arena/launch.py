@@ -31,11 +31,18 @@ def launch(game: str, program: str, *arguments: str) -> tuple[str | list[str], d
 def fingerprint(game: str, program: str) -> str:
     """A digest of all that makes a program as far as we can see: its own file, those that its command names, or a game's package."""
     if registry.is_player(game, program):
-        home = Path(registry.__file__).resolve().parent
-        rooms = [home / "core", home / registry.GAMES[game]]
-        files = [path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED]
-    else:
-        files = [path for word in {program, *words(program)} if (path := Path(word)).is_file()]
+        return engine_fingerprint(game)
+    return _digest([path for word in {program, *words(program)} if (path := Path(word)).is_file()])
+
+
+def engine_fingerprint(game: str) -> str:
+    """A digest of all that makes a game's engine."""
+    home = Path(registry.__file__).resolve().parent
+    rooms = [home / "core", home / registry.GAMES[game]]
+    return _digest([path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED])
+
+
+def _digest(files: list[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(hashlib.sha256(path.read_bytes()).digest())

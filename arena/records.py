@@ -54,8 +54,8 @@ class Records:
         with ExitStack() as opened:
             try:
                 (folder / "games").mkdir(parents=True, exist_ok=True)
-                opened.callback(_lock(folder / "lock").close)
-                self._check(plan)
+                opened.callback(locked(folder / "lock").close)
+                check_plan(folder / "run.json", plan)
                 self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
                 self._read()
             except OSError as error:
@@ -86,21 +86,6 @@ class Records:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    def _check(self, plan: dict[str, object]) -> None:
-        path = self.folder / "run.json"
-        if not path.exists():
-            write_whole(path, msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
-            return
-        try:
-            other = msgspec.json.decode(path.read_bytes())
-        except msgspec.DecodeError as error:
-            raise QuartetError(f"{path} is no plan of a run: {error}") from error
-        differences = [key for key in {**plan, **other} if plan.get(key) != other.get(key)]
-        if differences:
-            raise QuartetError(
-                f"{self.folder} holds another run (not the same: {', '.join(differences)}); choose another folder with --out"
-            )
 
     def _read(self) -> None:
         """Read the finished games; what is added goes behind them."""
@@ -191,7 +176,21 @@ def write_whole(path: Path, data: bytes) -> None:
     draft.replace(path)
 
 
-def _lock(path: Path) -> BinaryIO:
+def check_plan(file: Path, plan: dict[str, object]) -> None:
+    """Write down what is played, or see that it is what the file says. Raises QuartetError, and OSError where it cannot be written."""
+    if not file.exists():
+        write_whole(file, msgspec.json.format(msgspec.json.encode(plan)) + b"\n")
+        return
+    try:
+        other = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
+    except msgspec.DecodeError as error:
+        raise QuartetError(f"{file} is no plan of a run: {error}") from error
+    differences = [key for key in {**plan, **other} if plan.get(key) != other.get(key)]
+    if differences:
+        raise QuartetError(f"{file.parent} holds another run (not the same: {', '.join(differences)}); choose another folder with --out")
+
+
+def locked(path: Path) -> BinaryIO:
     """Hold a file as long as this process lives. Raises QuartetError where another process holds it."""
     file = path.open("a+b")
     try:

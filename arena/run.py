@@ -9,16 +9,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import CancelledError as Cancelled
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import psutil
 
-from arena.schedule import Schedule
-from arena.unit import GameResult, Played, Unit, play
 from core.errors import QuartetError
 
 MOST_LOSSES = 5
@@ -27,7 +25,34 @@ GRACE = 10.0
 """Seconds that a worker whose master was killed has to end its programs."""
 
 
-class Workers(Protocol):
+class Work(Protocol):
+    """A unit of work: a game of a match, and whatever else is done in pieces that can be done again."""
+
+    @property
+    def number(self) -> int:
+        """Its place in the schedule, from 0."""
+        ...
+
+    def require_same(self, result: Any) -> None:
+        """Raise QuartetError where a result that was recorded is not of this unit."""
+        ...
+
+
+class Done(Protocol):
+    """What comes back from a worker."""
+
+    @property
+    def result(self) -> Any:
+        """What the run remembers of it."""
+        ...
+
+
+WorkT = TypeVar("WorkT", bound=Work)
+DoneT = TypeVar("DoneT", bound=Done)
+WorkT_contra = TypeVar("WorkT_contra", bound=Work, contravariant=True)
+
+
+class Workers(Protocol[WorkT_contra, DoneT]):
     """Where units are played.
 
     Attributes:
@@ -41,7 +66,7 @@ class Workers(Protocol):
         """Units that it is good for at a time; it may change."""
         ...
 
-    def submit(self, unit: Unit) -> Future[Played]:
+    def submit(self, unit: WorkT_contra) -> Future[DoneT]:
         """Play a unit some time soon."""
         ...
 
@@ -54,14 +79,16 @@ class Workers(Protocol):
         ...
 
 
-def drive(schedule: Schedule, workers: Workers, done: MutableMapping[int, GameResult], record: Callable[[Played], None]) -> None:
+def drive(
+    schedule: Iterator[WorkT | None], workers: Workers[WorkT, DoneT], done: MutableMapping[int, Any], record: Callable[[DoneT], None]
+) -> None:
     """Play the schedule to its end: whatever is in `done` already is not played again.
 
     `record` gets every game as it ends; it, or we, put it into `done`, which the schedule reads. Raises what a game raised, after the
     others that had ended were recorded.
     """
-    running: dict[Future[Played], Unit] = {}
-    again: list[Unit] = []
+    running: dict[Future[DoneT], WorkT] = {}
+    again: list[WorkT] = []
     losses: Counter[int] = Counter()
     exhausted = False
     while True:
@@ -72,7 +99,7 @@ def drive(schedule: Schedule, workers: Workers, done: MutableMapping[int, GameRe
             elif unit is None:
                 break
             elif unit.number in done:
-                _require_same(unit, done[unit.number])
+                unit.require_same(done[unit.number])
             else:
                 running[workers.submit(unit)] = unit
         if not running:
@@ -112,24 +139,19 @@ class _End:
 _END = _End()
 
 
-def _require_same(unit: Unit, result: GameResult) -> None:
-    if (unit.seats, unit.seed, unit.block) != (result.seats, result.seed, result.block):
-        raise QuartetError(f"game {unit.number} of the records is not the one of the schedule; choose another folder with --out")
-
-
-class Local:
+class Local(Generic[WorkT, DoneT]):
     """Processes on this machine, one for each core that we may use; a game and its programs stay on their core."""
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
-    def __init__(self, jobs: int | None = None, *, crowded: bool = False, play: Callable[[Unit, int | None], Played] = play) -> None:
-        """`jobs` games at a time, by default one for each core; more than cores only if `crowded`. Raises QuartetError."""
+    def __init__(self, play: Callable[[WorkT, int | None], DoneT], jobs: int | None = None, *, crowded: bool = False) -> None:
+        """`play` does a unit on a core (None: any). `jobs` units at a time, by default one for each core; more than cores only if `crowded`. Raises QuartetError."""
         cores = usable_cores()
         self._jobs = jobs or len(cores)
         if self._jobs > len(cores) and not crowded:
             raise QuartetError(f"{self._jobs} games at a time on {len(cores)} cores would take time from each other; --crowded allows it")
         self._play = play
-        self._slots: list[tuple[int, Future[Played] | None]] = [(cores[i % len(cores)], None) for i in range(self._jobs)]
+        self._slots: list[tuple[int, Future[DoneT] | None]] = [(cores[i % len(cores)], None) for i in range(self._jobs)]
         self._strangers = multiprocessing.active_children()
         self._executor: Executor = self._start()
 
@@ -138,7 +160,7 @@ class Local:
         """One game for each job."""
         return self._jobs
 
-    def submit(self, unit: Unit) -> Future[Played]:
+    def submit(self, unit: WorkT) -> Future[DoneT]:
         """Play a unit on a core that is free."""
         slot, core = next((i, core) for i, (core, future) in enumerate(self._slots) if future is None or future.done())
         try:
@@ -179,7 +201,7 @@ _busy = threading.Event()
 """In a worker: a game is being played."""
 
 
-def _work(play: Callable[[Unit, int | None], Played], unit: Unit, core: int) -> Played:
+def _work(play: Callable[[WorkT, int | None], DoneT], unit: WorkT, core: int) -> DoneT:
     _busy.set()
     try:
         return play(unit, core)
@@ -213,11 +235,11 @@ def _follow_master() -> None:
     os._exit(1)
 
 
-class Cluster:
+class Cluster(Generic[WorkT, DoneT]):
     """The workers of a Dask scheduler. Each should have one thread (`dask worker --nthreads 1`), and its core to itself."""
 
-    def __init__(self, address: str) -> None:
-        """Raises QuartetError where distributed is not installed, or nobody answers at `address`."""
+    def __init__(self, play: Callable[[WorkT, int | None], DoneT], address: str) -> None:
+        """`play` as for Local. Raises QuartetError where distributed is not installed, or nobody answers at `address`."""
         try:
             import distributed  # noqa: PLC0415  (an extra, and slow to import)
         except ImportError:
@@ -227,6 +249,7 @@ class Cluster:
         except (OSError, ValueError) as error:
             raise QuartetError(f"no Dask scheduler answers at {address}: {error}") from None
         self._executor = self._client.get_executor(pure=False)
+        self._play = play
         self.lost: tuple[type[BaseException], ...] = (distributed.KilledWorker, Cancelled, distributed.client.FutureCancelledError)
 
     @property
@@ -235,9 +258,9 @@ class Cluster:
         threads: int = sum(self._client.nthreads().values())
         return 2 * max(1, threads)
 
-    def submit(self, unit: Unit) -> Future[Played]:
+    def submit(self, unit: WorkT) -> Future[DoneT]:
         """Play a unit anywhere; the scheduler plays it again by itself where a worker died."""
-        future: Future[Played] = self._executor.submit(play, unit)
+        future: Future[DoneT] = self._executor.submit(self._play, unit, None)
         return future
 
     def repair(self) -> None:

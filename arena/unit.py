@@ -78,6 +78,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     in_process: bool = False
     replay_overloaded: int = 0
 
+    def require_same(self, result: GameResult) -> None:
+        """Raise QuartetError where the result in the records is not of this game."""
+        if (self.seats, self.seed, self.block) != (result.seats, result.seed, result.block):
+            raise QuartetError(f"game {self.number} of the records is not the one of the schedule; choose another folder with --out")
+
 
 class Use(msgspec.Struct, frozen=True):
     """What one seat spent in a game.

@@ -7,14 +7,29 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from ataxx.reference import Position
-from core.lines import Agent, converse, parse_arguments
+from core.lines import Agent, converse, equip, parse_arguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Position
+
+
+def fast() -> type[Position]:
+    from ataxx.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+
+    return Position
+
+
+def slow() -> type[Position]:
+    from ataxx.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+
+    return Position
 
 
 def main(arguments: list[str]) -> int:
     choice = parse_arguments("ataxx", arguments, NAMES)
-    agent = Agent(protocol, Position, player(choice.player, choice.seed), init=False, nodes=choice.nodes)
-    return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
+    rules, searcher = equip(choice, player, fast, slow)
+    return converse(Agent(protocol, rules, searcher, init=False, nodes=choice.nodes), sys.stdin.buffer, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

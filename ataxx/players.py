@@ -1,21 +1,27 @@
-"""The built-in players of Ataxx, by name. They are frozen: opponents to measure against must not improve with us."""
+"""The built-in players of Ataxx, by name. All but `bot` are frozen: opponents to measure against must not improve with us."""
 
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from core.rules import Position, Searcher
+    from typing import Any
 
-NAMES = ("greedy", "random")
+    from core.rules import Searcher
+
+NAMES = ("bot", "greedy", "random")
 
 
-def player(name: str, seed: int | None = None) -> Searcher[Position]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError."""
+def player(name: str, seed: int | None = None) -> Searcher[Any]:
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    if name == "bot":
+        from ataxx.engine import Engine  # noqa: PLC0415  (compiled; the others need nothing)
+
+        return Engine()
     if name == "greedy":
         return Greedy(Random(seed), lead_after)  # the difference of cells
     if name == "random":

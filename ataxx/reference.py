@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ataxx import protocol
-from core.errors import IllegalMoveError, RuleError, TextError
+from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, WALL, format_fen, parse_fen
+from core.errors import IllegalMoveError, RuleError
 from core.rules import Drawing, GameInfo, LineJudge, Move, Option
 
 if TYPE_CHECKING:
@@ -30,11 +31,6 @@ INFO = GameInfo(
 )
 
 PASS: Move = protocol.PASS
-
-SIZE = 7
-EMPTY, FIRST, SECOND, WALL = range(4)
-LETTERS = {FIRST: "x", SECOND: "o", WALL: "-"}
-START = "x5o/7/7/7/7/7/o5x x 0 1"
 
 Cell = tuple[int, int]
 
@@ -64,26 +60,11 @@ class Position:
     @classmethod
     def parse(cls, text: str, plies: int = PLIES, halfmove_limit: int = 0) -> Position:
         """A position as FEN. Raises TextError."""
-        words = text.split()
-        if len(words) != 4:
-            raise TextError(f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}")
-        board, side, halfmoves, number = words
-        if side not in ("x", "o"):
-            raise TextError(f"the side to move is x or o, not {side[:40]!r}")
-        if _count(number) == 0:
-            raise TextError("the move number counts from 1")
-        ply = 2 * (_count(number) - 1) + (side == "o")
-        return cls(_parse_board(board), ply, _count(halfmoves), plies, halfmove_limit)
+        return cls(*parse_fen(text), plies, halfmove_limit)
 
     def text(self) -> str:
         """The position as FEN."""
-        rows = []
-        for start in range(0, SIZE * SIZE, SIZE):
-            row = "".join(LETTERS.get(label, " ") for label in self.cells[start : start + SIZE])
-            for length in range(SIZE, 0, -1):
-                row = row.replace(" " * length, str(length))
-            rows.append(row)
-        return f"{'/'.join(rows)} {'xo'[self.to_move]} {self.halfmoves} {self.ply // 2 + 1}"
+        return format_fen(self.cells, self.ply, self.halfmoves)
 
     @property
     def to_move(self) -> int:
@@ -214,29 +195,3 @@ def _at_distance(distance: int) -> tuple[tuple[int, ...], ...]:
 
 
 NEAR, FAR = _at_distance(1), _at_distance(2)
-
-
-def _parse_board(text: str) -> tuple[int, ...]:
-    rows = text.split("/")
-    if len(rows) != SIZE:
-        raise TextError(f"the board has {len(rows)} rows, not {SIZE}")
-    labels = {letter: label for label, letter in LETTERS.items()}
-    cells: list[int] = []
-    for number, row in enumerate(rows, start=1):
-        before = len(cells)
-        for letter in row:
-            if letter in labels:
-                cells.append(labels[letter])
-            elif letter in "1234567":
-                cells += [EMPTY] * int(letter)
-            else:
-                raise TextError(f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty cells")
-        if len(cells) - before != SIZE:
-            raise TextError(f"row {number} has {len(cells) - before} cells, not {SIZE}")
-    return tuple(cells)
-
-
-def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) < 10):
-        raise TextError(f"{word[:40]!r} is not a count")
-    return int(word)

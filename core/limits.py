@@ -8,19 +8,24 @@ class Limits:
 
     Attributes:
         deadline: moment on the clock of `core.clock.now`, in seconds; on Linux and macOS that is `time.monotonic`.
+        soft: moment on the same clock by which a search that goes as expected is to have ended: sooner where the choice is
+            clear, later, but never after the deadline, where it is not. Engines that cannot tell take it for a deadline.
         nodes: nodes visited.
         depth: plies of iterative deepening.
     """
 
-    __slots__ = ("deadline", "depth", "nodes")
+    __slots__ = ("deadline", "depth", "nodes", "soft")
 
-    def __init__(self, *, deadline: float | None = None, nodes: int | None = None, depth: int | None = None) -> None:
+    def __init__(
+        self, *, deadline: float | None = None, soft: float | None = None, nodes: int | None = None, depth: int | None = None
+    ) -> None:
         self.deadline = deadline
+        self.soft = soft
         self.nodes = nodes
         self.depth = depth
 
     def __repr__(self) -> str:
-        return f"Limits(deadline={self.deadline}, nodes={self.nodes}, depth={self.depth})"
+        return f"Limits(deadline={self.deadline}, soft={self.soft}, nodes={self.nodes}, depth={self.depth})"
 
 
 class SearchInfo:

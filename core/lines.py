@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from core.budget import budget
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
 from core.transport import FAILED, GOOD, complain
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
     from core.rules import LineProtocol, Move, Position, Searcher
 
-PANIC_MS = 200
+PANIC_MS = 100
 """With less than this on the clock nobody thinks: a quick legal move is played."""
 SHARE = 25
-"""A move may take this part of what is left on the clock: 1 / SHARE. Our simple players take what they need, which is far less."""
+"""A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say how many moves it is to last: it has
+no method `pace`. Our simple players take what they need, which is far less."""
 SPARE = "greedy"
 """Who plays where an engine cannot: every game of lines has a player of that name, which needs nothing compiled."""
 LONGEST_LINE = 1 << 16
@@ -73,6 +75,8 @@ class Agent:
         self._reveal = reveal
         self._anywhere = anywhere
         self._nodes = nodes
+        self._pace: Callable[[Position], float] | None = getattr(player, "pace", None)
+        self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
         self._greeted = False
         self._seat: int | None = None
@@ -177,10 +181,11 @@ class Agent:
         quick = moves[-1]  # a pass comes first in ascending order
         if len(moves) == 1 or mine < PANIC_MS:
             return quick
-        by_clock = self._nodes is None
-        limits = Limits(deadline=heard + mine / 1000 / SHARE) if by_clock else Limits(nodes=self._nodes)
         try:
-            move = self._player.choose(position, limits).move
+            info = self._player.choose(position, self._limits(position, mine / 1000, heard))
+            if self._tell:
+                complain(info.text())
+            move = info.move
         except Exception as error:  # noqa: BLE001  (a bug of ours must not lose the game)
             complain(f"internal error: {type(error).__name__}: {error}")
             return quick
@@ -188,6 +193,14 @@ class Agent:
             complain(f"internal error: the player chose {move}, which is not legal")
             return quick
         return move
+
+    def _limits(self, position: Position, left: float, heard: float) -> Limits:
+        """What the player may spend on its move, with `left` seconds on the clock."""
+        if self._nodes is not None:
+            return Limits(nodes=self._nodes)
+        if self._pace is None:
+            return Limits(deadline=heard + left / SHARE)
+        return budget(heard, left, self._pace(position))
 
     def _learn(self, drawn: int | None) -> None:
         """What chance gave us. Raises LostError and RuleError."""

@@ -17,7 +17,7 @@ from core.errors import QuartetError
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench", "pack")
+COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "perft", "bench", "selfplay", "train", "pack")
 """Each is a module here with a `command`; it is imported when it is needed."""
 
 FAILED, INTERRUPTED = 2, 130

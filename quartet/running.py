@@ -26,7 +26,7 @@ from arena.records import Records
 from arena.run import Cluster, Local, Workers, drive
 from arena.schedule import Casting, Schedule
 from arena.standings import by_seat, standings
-from arena.unit import Contender, GameResult, Played
+from arena.unit import Contender, GameResult, Played, Unit, play
 from core.errors import QuartetError, UnknownNameError
 from judge import game as games
 from judge import referee
@@ -142,13 +142,13 @@ class Settings:
                 raise QuartetError(f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: {', '.join(known)}")
         return found
 
-    def workers(self) -> Workers:
+    def workers(self) -> Workers[Unit, Played]:
         """Where the games are played."""
         if self.cluster is None:
-            return Local(self.jobs, crowded=self.crowded)
+            return Local(play, self.jobs, crowded=self.crowded)
         if self.jobs is not None:
             raise QuartetError("--jobs is for this machine; a cluster plays a game on each of its threads")
-        return Cluster(self.cluster)
+        return Cluster(play, self.cluster)
 
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
         """The folder of this run, new or begun before."""

@@ -25,7 +25,7 @@ HOUSE = {
 """Room -> what it may import of ours. A game may import core and itself."""
 TRUTH = {"reference", "protocol"}
 """The parts of a game that the registry may give to a room; engines, players and fast rules are not among them."""
-IN_PROCESS = {"arena/inprocess.py"}
+IN_PROCESS = {"arena/inprocess.py", "arena/selfplay.py"}
 """The modules that play in process: they may have every part."""
 
 CIMPORT = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ataxx import protocol
-from ataxx.reference import START
+from ataxx.fen import START
 from core.errors import TextError
 from core.messages import Abort, Drew, Entry, Finish, Init, Message, Opponent, Outcome, Ply, Ready, Score, Tag, Turn
 

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
+from ataxx.fen import START
 from ataxx.players import player
-from ataxx.reference import PASS, START, Position
+from ataxx.reference import PASS, Position
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 

@@ -17,7 +17,7 @@ import pytest
 
 from arena.run import Local, drive, usable_cores
 from arena.schedule import Casting, fixed
-from arena.unit import Contender, GameResult, Played, Unit
+from arena.unit import Contender, GameResult, Played, Unit, play
 from bench import cluster, kill
 from judge.record import read_log
 from tests.test_match import little, quartet
@@ -91,7 +91,7 @@ def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
 def test_a_game_and_its_programs_stay_on_one_core() -> None:
     tell = little("crash.py", "0") + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)'"
     casting = Casting("ugolki", 4, [Contender("a", tell, ms=60_000), Contender("b", tell, ms=60_000)], options={"moves": 1})
-    workers, logs, done = Local(), [], dict[int, GameResult]()
+    workers, logs, done = Local(play), [], dict[int, GameResult]()
 
     def record(played: Played) -> None:
         logs.append(read_log(played.log))
@@ -120,7 +120,7 @@ def die_once(unit: Unit, core: int | None) -> Played:
 @posix
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     casting = Casting("fake", 2, [Contender(name, str(tmp_path / "mark")) for name in "ab"])
-    workers, recorded, done = Local(play=die_once), list[int](), dict[int, GameResult]()
+    workers, recorded, done = Local(die_once), list[int](), dict[int, GameResult]()
     try:
         drive(fixed(casting, [(0, 1)], 8), workers, done, lambda played: recorded.append(played.result.number))
     finally:

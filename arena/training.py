@@ -1,0 +1,284 @@
+"""Training of a game's evaluation network from samples of self-play.
+
+The target of a position is a blend: (1 - result share) * sigmoid(score / unit) + result share * result, the result as 1, 0.5 or 0. The
+engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So
+engines that count differently, or are too sure of themselves, can be mixed.
+
+Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an own part while training.
+
+The work on a batch is cut into SLICES pieces, whatever the number of threads, and their gradients are added in order: a seed makes the
+same network on any number of cores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arena.records import write_whole
+from arena.samples import TAIL, files, read
+from core import sparse_net
+from core.errors import QuartetError, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from core.training import Training
+
+SLICES = 2
+HELD_BACK = 50
+"""One unit in so many is for validation."""
+MOST_WEIGHT = 127 / 64
+"""Bound of all weights, for the sake of the integers at run time."""
+WARM_UP = 0.02
+"""Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its height."""
+LAST_RATE = 0.01
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a network depends on, beside the samples.
+
+    Attributes:
+        hidden: cells of the hidden layer; epochs, batch: in samples; rate: the highest of AdamW; decay: of the weights, times the rate.
+        result_share: of the result in the target, 0 .. 1; seed: of the first weights, the order and the symmetries.
+    """
+
+    hidden: int = 64
+    epochs: int = 30
+    batch: int = 16384
+    rate: float = 0.002
+    decay: float = 0.01
+    result_share: float = 0.3
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples in memory.
+
+    Attributes:
+        positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1; results: for the side to move.
+        held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
+    """
+
+    positions: NDArray[np.uint8]
+    expected: NDArray[np.float32]
+    results: NDArray[np.int8]
+    held_back: NDArray[np.bool_]
+    units: list[float]
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Callable[[int, int], None] = lambda *_: None) -> Samples:
+    """All samples of the folders. Raises QuartetError where there are too few, TextError where a file is damaged."""
+    found = [files(folder) for folder in folders]
+    total = sum(map(len, found))
+    for folder, paths in zip(folders, found, strict=True):
+        if len(paths) < 2:
+            raise QuartetError(f"training takes two files of samples at least; in {folder} there are {len(paths)}")
+    kind = np.dtype([("position", "u1", (position_bytes,)), ("score", "<i2"), ("ply", "<u2"), ("result", "i1"), ("played", "u1")])
+    assert kind.itemsize == position_bytes + TAIL.size  # noqa: S101
+    size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
+    positions = np.empty((size, position_bytes), np.uint8)
+    expected, results, held_back = np.empty(size, np.float32), np.empty(size, np.int8), np.empty(size, np.bool_)
+    units = []
+    count = done = 0
+    digest = hashlib.sha256()
+    for paths in found:
+        first = count
+        for path in paths:
+            body = read(path, game)[1]
+            if len(body) % kind.itemsize:
+                raise TextError(f"{path} holds {len(body)} bytes, which is no number of samples of {kind.itemsize}")
+            digest.update(hashlib.sha256(body).digest())
+            samples = np.frombuffer(body, kind)
+            part = slice(count, count + len(samples))
+            positions[part], expected[part], results[part] = samples["position"], samples["score"], samples["result"]
+            held_back[part] = done % HELD_BACK == 0
+            count += len(samples)
+            done += 1
+            progress(done, total)
+        whole = slice(first, count)
+        units.append(unit_of_scores(expected[whole], results[whole]))
+        expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
+    return Samples(positions[:count], expected[:count], results[:count], held_back[:count], units, digest.hexdigest()[:16])
+
+
+def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
+    """The unit in which sigmoid(score / unit) predicts the results with the least squared error; by golden section on its logarithm."""
+    step = max(1, len(scores) // 200_000)
+    some, wins = scores[::step].astype(np.float64), (results[::step] + 1) / 2
+
+    def error(exponent: float) -> float:
+        return float(np.mean((sigmoid(some / np.exp(exponent)) - wins) ** 2))
+
+    low, high = np.log(10.0), np.log(10_000.0)
+    golden = (5**0.5 - 1) / 2
+    for _ in range(30):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if error(left) < error(right):
+            high = right
+        else:
+            low = left
+    return float(np.exp((low + high) / 2))
+
+
+def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
+    value: NDArray[Any] = 1 / (1 + np.exp(-x))
+    return value
+
+
+class Trainer:
+    """A network in the making.
+
+    Attributes:
+        parameters: rows, bias, output, output bias, one after the other; epoch: finished ones.
+    """
+
+    def __init__(self, game: Training, samples: Samples, recipe: Recipe, threads: int = 1) -> None:
+        """Raises QuartetError where the recipe makes no network."""
+        if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
+            raise QuartetError(f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}")
+        self._game, self._samples, self.recipe = game, samples, recipe
+        wins = (samples.results.astype(np.float32) + 1) / 2
+        self._targets = ((1 - recipe.result_share) * samples.expected + recipe.result_share * wins).astype(np.float32)
+        self._training = np.flatnonzero(~samples.held_back)
+        self._validation = np.flatnonzero(samples.held_back)
+        self.epoch = 0
+        hidden, rows = recipe.hidden, game.INPUTS * recipe.hidden
+        self._rows, self._groups = rows, game.SHARED * hidden
+        random = np.random.default_rng([recipe.seed, 0])
+        # What is trained: own parts of the rows, common parts, then bias, output and output bias.
+        self._state = np.zeros((3, rows + self._groups + 2 * hidden + 1), np.float32)
+        spread = 1 / np.sqrt(game.ACTIVE)
+        common = self._state[0, rows : rows + self._groups]
+        common[:] = random.uniform(-spread, spread, self._groups)
+        weights = self._state[0, rows + self._groups + hidden : -1]
+        weights[:] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
+        self.parameters = np.empty(rows + 2 * hidden + 1, np.float32)
+        self._merge()
+        self._pool = ThreadPoolExecutor(threads)
+        self._gradients = [np.zeros_like(self.parameters) for _ in range(SLICES)]
+
+    @property
+    def steps(self) -> int:
+        """Of an epoch."""
+        return max(1, len(self._training) // self.recipe.batch)
+
+    def run_epoch(self, progress: Callable[[], None] = lambda: None) -> float:
+        """Go through all samples once; the mean loss on the way. `progress` is called after every step."""
+        random = np.random.default_rng([self.recipe.seed, 1 + self.epoch])
+        order = self._training[random.permutation(len(self._training))]
+        loss, seen = 0.0, 0
+        for step in range(self.steps):
+            chosen = order[step * self.recipe.batch : (step + 1) * self.recipe.batch]
+            symmetries = random.integers(0, self._game.SYMMETRIES, len(chosen), dtype=np.uint8)
+            loss += self._step(chosen, symmetries, self.epoch * self.steps + step)
+            seen += len(chosen)
+            progress()
+        self.epoch += 1
+        return loss / seen
+
+    def validate(self, parameters: NDArray[np.float32] | None = None) -> float:
+        """The mean loss on the samples that are held back, of this network or of another with the same shape."""
+        mine = self.parameters if parameters is None else parameters
+        return self._run(mine, self._validation, np.zeros(len(self._validation), np.uint8), None) / len(self._validation)
+
+    def network(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
+        """Rows, bias, output and output bias."""
+        hidden = self.recipe.hidden
+        rows, bias, output = np.split(self.parameters[:-1], [self._rows, self._rows + hidden])
+        return rows.reshape(-1, hidden), bias, output, float(self.parameters[-1])
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds."""
+        return {"state": self._state, "epoch": self.epoch, "recipe": repr(asdict(self.recipe)), "data": self._samples.digest}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint. Raises QuartetError where it is of another training."""
+        mine = self.state()
+        for name, what in (("recipe", "recipe"), ("data", "samples")):
+            if str(state[name]) != str(mine[name]):
+                raise QuartetError(f"the checkpoint is of another training: not the same {what}; remove it to begin anew")
+        self._state[:] = state["state"]
+        self.epoch = int(state["epoch"])
+        self._merge()
+
+    def _run(
+        self,
+        parameters: NDArray[np.float32],
+        chosen: NDArray[np.int64],
+        symmetries: NDArray[np.uint8],
+        gradients: list[NDArray[np.float32]] | None,
+    ) -> float:
+        """The sum of the losses of the chosen samples; gradients get those of the slices."""
+
+        def slice_of(number: int) -> float:
+            part = slice(number * len(chosen) // SLICES, (number + 1) * len(chosen) // SLICES)
+            inputs = np.empty((len(chosen[part]), self._game.ACTIVE), np.uint16)
+            self._game.features(self._samples.positions, chosen[part], symmetries[part], inputs)
+            gradient = None
+            if gradients is not None:
+                gradient = gradients[number]
+                gradient[:] = 0
+            return sparse_net.run(parameters, gradient, self.recipe.hidden, inputs, self._targets[chosen[part]])
+
+        return sum(self._pool.map(slice_of, range(SLICES)))
+
+    def _step(self, chosen: NDArray[np.int64], symmetries: NDArray[np.uint8], number: int) -> float:
+        loss = self._run(self.parameters, chosen, symmetries, self._gradients)
+        gradient = self._gradients[0]
+        for other in self._gradients[1:]:
+            gradient += other
+        gradient /= len(chosen)
+        common = gradient[: self._rows].reshape(-1, self._groups).sum(0)
+        whole = np.concatenate([gradient[: self._rows], common, gradient[self._rows :]])
+        rate = self._rate(number)
+        correction = np.sqrt(1 - 0.999 ** (number + 1)) / (1 - 0.9 ** (number + 1))
+        decay = 1 - rate * self.recipe.decay
+        rows = self._rows + self._groups
+        for part, most in ((slice(0, rows), MOST_WEIGHT / 2), (slice(rows, None), MOST_WEIGHT)):  # a row has two parts
+            parameters, first, second = (state[part] for state in self._state)
+            sparse_net.step(parameters, whole[part], first, second, rate * correction, decay, most)
+        self._merge()
+        return loss
+
+    def _rate(self, number: int) -> float:
+        steps = self.recipe.epochs * self.steps
+        risen = (number + 1) / max(1.0, WARM_UP * steps)
+        fallen = LAST_RATE + (1 - LAST_RATE) * (1 + np.cos(np.pi * number / steps)) / 2
+        return float(self.recipe.rate * min(1.0, risen) * fallen)
+
+    def _merge(self) -> None:
+        own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
+        self.parameters[: self._rows] = (own.reshape(-1, self._groups) + common).ravel()
+        self.parameters[self._rows :] = rest
+
+
+def write_checkpoint(file: Path, trainer: Trainer) -> None:
+    """Keep the state of a training; the file is never there in part."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **trainer.state())
+    write_whole(file, buffer.getvalue())
+
+
+def read_checkpoint(file: Path) -> dict[str, Any]:
+    """What `write_checkpoint` has kept. Raises TextError where it is no such file."""
+    try:
+        with np.load(file) as state:
+            return {name: state[name] for name in ("state", "epoch", "recipe", "data")}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise TextError(f"{file} is no checkpoint: {error}; remove it to begin anew") from error

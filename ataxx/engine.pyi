@@ -1,0 +1,32 @@
+"""The engine of Ataxx: principal variation search over a small network's evaluation."""
+
+from collections.abc import Callable
+
+from ataxx.evaluate import Weights
+from ataxx.rules import Position
+from core.limits import Limits, SearchInfo
+
+BENCH_LIMITS: Limits
+"""Of each search of the fingerprint."""
+DEFAULT_DEPTH: int
+"""Where the limits give no bound at all."""
+TABLE_BYTES: int
+
+class Engine:
+    """Chooses moves; it owns the transposition table, which lives from search to search."""
+
+    def __init__(self, table_bytes: int = ..., weights: Weights | None = None) -> None: ...
+    def forget(self) -> None:
+        """Begin a new game: nothing is known of positions searched before."""
+
+    def stop(self) -> None:
+        """End the search that runs in another thread; it returns what it has found."""
+
+    def pace(self, position: Position) -> float:
+        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+
+    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """The best move found; `report` is called after every iteration.
+
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        """

@@ -1,0 +1,147 @@
+"""The engine of Ataxx: principal variation search over a small network's evaluation."""
+
+from libc.stdint cimport uint16_t, uint64_t
+
+from ataxx.evaluate cimport Network, Weights
+from ataxx.evaluate cimport evaluate as network_value
+from ataxx.rules cimport (
+    MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make, move_tuple, over,
+)
+from core.bits cimport popcount64
+from core.rng cimport mix64
+
+from ataxx.evaluate import default_weights
+from core.errors import RuleError
+from core.limits import Limits
+
+BENCH_LIMITS = Limits(nodes=20_000)
+"""Of each search of the fingerprint."""
+
+DEFAULT_DEPTH = 8
+"""Where the limits give no bound at all."""
+
+TABLE_BYTES = 64 << 20
+
+ctypedef Board State
+
+cdef enum:
+    NO_MOVE = 0xFFFF
+    SLOTS = 4096
+    AB_NOISY = 24           # three captures
+    NEAR_THE_END = 64       # plies before the game is stopped in which the ply is part of a position's key
+
+
+# What the search kernel expects.
+
+cdef inline int slot(const Board* b, Move move) noexcept nogil:
+    return move
+
+
+cdef inline int side(const Board* b) noexcept nogil:
+    return b.ply & 1
+
+
+cdef inline bint jailed(const Board* b) noexcept nogil:
+    """Whether the side that has just passed is shut in, and the side to move wins by filling the board: without walls only."""
+    cdef uint64_t theirs = b.pieces[1 - (b.ply & 1)]
+    cdef uint64_t empty = empty_cells(b)
+    return (
+        b.closed == 0
+        and far(theirs) & empty == 0
+        and popcount64(theirs) <= 24
+        and b.ply + 2 * popcount64(empty) < b.last_ply
+        and b.halfmove_limit == 0
+    )
+
+
+cdef inline bint finished(const Board* b) noexcept nogil:
+    return over(b) or jailed(b)
+
+
+cdef inline int final_value(const Board* b, int ply) noexcept nogil:
+    cdef int ahead = popcount64(b.pieces[b.ply & 1]) - popcount64(b.pieces[1 - (b.ply & 1)])
+    if not over(b):
+        return AB_WIN - ply - 2 * popcount64(empty_cells(b))
+    return AB_WIN - ply if ahead > 0 else ply - AB_WIN if ahead < 0 else 0
+
+
+cdef inline int legal_moves(const Board* b, Move* moves) noexcept nogil:
+    cdef int count = generate(b, moves)
+    if count == 0:
+        moves[0] = PASS_MOVE
+        count = 1
+    return count
+
+
+cdef inline void make_move(const Board* b, Move move, Board* child) noexcept nogil:
+    child[0] = b[0]
+    make(child, move)
+
+
+cdef inline uint64_t state_key(const Board* b) noexcept nogil:
+    return key(b) if b.last_ply - b.ply > NEAR_THE_END else key(b) ^ mix64(b.ply)
+
+
+cdef const Network* in_use = NULL      # of the engine that searches
+
+
+cdef inline int evaluate(const Board* b) noexcept nogil:
+    """By the network: 400 points are a unit of the logistic function."""
+    return network_value(in_use, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
+
+
+cdef inline int move_order(const Board* b, Move move) noexcept nogil:
+    """Eight for a capture, and a division counts as a capture and a half more than a leap."""
+    cdef int start = move >> 6
+    cdef int end = move & 63
+    cdef int order
+    if move == PASS_MOVE:
+        return 0
+    order = 8 * popcount64(RING1[end] & b.pieces[1 - (b.ply & 1)])
+    if start == end:
+        return order + 12
+    return order
+
+
+include "../core/search/alphabeta.pxi"
+
+
+cdef class Engine:
+    """Chooses moves; it owns the transposition table, which lives from search to search."""
+
+    cdef AbSearch* search
+    cdef Weights weights
+
+    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES, Weights weights=None):
+        self.weights = default_weights() if weights is None else weights
+        self.search = ab_new(table_bytes)
+        if self.search == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        ab_free(self.search)
+
+    def forget(self):
+        """Begin a new game: nothing is known of positions searched before."""
+        ab_forget(self.search)
+
+    def stop(self):
+        """End the search that runs in another thread; it returns what it has found."""
+        self.search.stopped = True
+
+    def pace(self, Position position):
+        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+        return 6 + popcount64(empty_cells(&position.board)) / 2.0
+
+    def choose(self, Position position, limits, report=None):
+        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
+
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        """
+        global in_use
+        cdef Board root = position.board
+        if over(&root):
+            raise RuleError("the game is over")
+        in_use = &self.weights.network
+        unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
+        return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)

@@ -1,0 +1,6 @@
+from typing import Any
+
+from ataxx.rules import Position
+
+def encode(position: Position) -> bytes: ...
+def features(positions: Any, chosen: Any, symmetries: Any, inputs: Any) -> None: ...

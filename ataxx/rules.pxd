@@ -1,0 +1,126 @@
+"""The fast rules of Ataxx: two boards of bits, moves in 12 bits, positions by value.
+
+    bit     row * 8 + column      rows and columns 0 .. 6 from the top left; column 7 and row 7 are guards that are never set
+    move    from << 6 | to        a division names its destination twice; PASS_MOVE is 63 << 6 | 63
+
+There is no unmake: a position is 32 bytes, and a search copies it. Its key is not kept up either but computed where it is wanted: a
+few multiplications cost less than going through the captured pieces.
+"""
+
+from libc.stdint cimport int16_t, uint16_t, uint64_t
+
+from core.bits cimport lowest_bit64, popcount64
+from core.rng cimport mix64
+
+cdef extern from "ataxx/rings.h" nogil:
+    const uint64_t CELLS        # the 49 cells
+    const uint64_t RING1[64]    # by bit: the cells one step away
+    const uint64_t RING2[64]    # and two steps away
+
+ctypedef uint16_t Move
+
+cdef enum:
+    MAX_MOVES = 256             # no position has more than 179 leaps (a bound by linear programming) and 48 divisions
+    PASS_MOVE = 0xFFF
+
+cdef struct Board:
+    uint64_t pieces[2]      # by seat
+    uint64_t closed         # walls
+    int16_t ply             # the seat to move is ply & 1
+    int16_t halfmoves       # plies since the last division, passes included
+    int16_t last_ply        # the game is stopped here
+    int16_t halfmove_limit  # 0: no such rule
+
+
+cdef inline uint64_t near(uint64_t cells) noexcept nogil:
+    """These cells and those within one step of them; what lies on guards or walls is for the caller to mask."""
+    cdef uint64_t rows = cells | cells << 1 | cells >> 1
+    return rows | rows << 8 | rows >> 8
+
+
+cdef inline uint64_t far(uint64_t cells) noexcept nogil:
+    """These cells and those within two steps of them; what lies on guards or walls is for the caller to mask."""
+    return near(near(cells) & CELLS)
+
+
+cdef inline uint64_t empty_cells(const Board* b) noexcept nogil:
+    return CELLS & ~(b.pieces[0] | b.pieces[1] | b.closed)
+
+
+cdef inline bint stopped(const Board* b) noexcept nogil:
+    """Whether a side has no pieces or a limit is reached: the ends of a game that do not ask who can move."""
+    return (
+        b.pieces[0] == 0 or b.pieces[1] == 0 or b.ply >= b.last_ply or (b.halfmove_limit > 0 and b.halfmoves >= b.halfmove_limit)
+    )
+
+
+cdef inline bint over(const Board* b) noexcept nogil:
+    """Whether the game has ended."""
+    return stopped(b) or far(b.pieces[0] | b.pieces[1]) & empty_cells(b) == 0
+
+
+cdef inline int count_moves(const Board* b) noexcept nogil:
+    """How many moves `generate` would find."""
+    cdef uint64_t own = b.pieces[b.ply & 1]
+    cdef uint64_t empty = empty_cells(b)
+    cdef int count = popcount64(near(own) & empty)
+    while own:
+        count += popcount64(RING2[lowest_bit64(own)] & empty)
+        own &= own - 1
+    return count
+
+
+cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
+    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first; returns how many, 0 when it is stuck."""
+    cdef uint64_t own = b.pieces[b.ply & 1]
+    cdef uint64_t empty = empty_cells(b)
+    cdef uint64_t targets = near(own) & empty
+    cdef int count = 0
+    cdef int start
+    while targets:
+        moves[count] = <Move>(lowest_bit64(targets) * 65)   # twice the same
+        count += 1
+        targets &= targets - 1
+    while own:
+        start = lowest_bit64(own)
+        targets = RING2[start] & empty
+        while targets:
+            moves[count] = <Move>(start << 6 | lowest_bit64(targets))
+            count += 1
+            targets &= targets - 1
+        own &= own - 1
+    return count
+
+
+cdef inline void make(Board* b, Move move) noexcept nogil:
+    """Play a pseudolegal move or PASS_MOVE."""
+    cdef int seat = b.ply & 1
+    cdef int start = move >> 6
+    cdef int end = move & 63
+    cdef uint64_t own = b.pieces[seat]
+    cdef uint64_t other = b.pieces[seat ^ 1]
+    cdef uint64_t captured = RING1[end] & other
+    b.ply += 1
+    b.halfmoves += 1
+    if move == PASS_MOVE:
+        return
+    if start == end:
+        b.halfmoves = 0
+    # A division flips its empty destination, which is set the next moment: no branch for what a leap leaves behind.
+    b.pieces[seat] = (own ^ <uint64_t>1 << start) | <uint64_t>1 << end | captured
+    b.pieces[seat ^ 1] = other ^ captured
+
+
+cdef inline uint64_t key(const Board* b) noexcept nogil:
+    """Hash of the pieces and the side to move; walls are the same for a whole game. Every bit is as good as any other."""
+    return mix64(mix64(b.pieces[0] | <uint64_t>(b.ply & 1) << 63) ^ b.pieces[1])
+
+
+cdef tuple move_tuple(const Board* b, Move move)
+cdef Move move_code(tuple move) except? 0xFFFF
+
+
+cdef class Position:
+    cdef Board board
+    cdef Position _copy(self)
+    cdef bint _owns(self, tuple move)

@@ -1,0 +1,393 @@
+# Principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees", 1982) with a transposition table,
+# iterative deepening and aspiration windows, for two players who move in turn.
+#
+# A game's engine cimports or defines these names, then includes this file:
+#   State                                a struct that is a position by value, with whatever the evaluation keeps up
+#   Move, MAX_MOVES, NO_MOVE             a 16-bit type, the most legal moves of a position, and a value that is no move
+#   SLOTS, slot(State*, Move)            how many entries the history has for each side, and the move's entry
+#   side(State*)                         0 or 1, the side to move
+#   finished(State*)                     whether the game has ended, or its end is known
+#   final_value(State*, ply)             what it is then worth for the side to move: AB_WIN - p, p - AB_WIN or 0, p the plies from
+#                                        the root to the end
+#   legal_moves(State*, Move*)           the legal moves of a game that goes on, a forced pass included; returns how many, at least 1
+#   make_move(State*, Move, State*)      the position after a move
+#   state_key(State*)                    64-bit hash of all that the value depends on
+#   evaluate(State*)                     value for the side to move, |value| < AB_SURE
+#   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
+#   move_tuple(State*, Move)              the move as Python sees it
+#
+# It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
+
+from libc.math cimport log
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memmove, memset
+
+from core.clock cimport clock_now
+
+from core.limits import SearchInfo
+
+cdef enum:
+    AB_WIN = 30000
+    AB_SURE = 29000         # what is worth more is a forced win
+    AB_MAX_PLY = 96
+    AB_EXACT = 1
+    AB_AT_LEAST = 2
+    AB_AT_MOST = 3
+    AB_BUCKET = 4           # entries that share a cache line
+    AB_MOST_HISTORY = 8192
+
+cdef struct AbEntry:
+    uint64_t key
+    int16_t value
+    int16_t evaluation
+    uint16_t move
+    uint8_t depth
+    uint8_t age             # of the search that wrote it << 2 | bound; bound 0: the entry is empty
+
+cdef struct AbSearch:
+    AbEntry* table
+    uint64_t buckets        # their number is a power of two
+    uint8_t age
+    uint64_t nodes
+    uint64_t max_nodes      # 0: no bound
+    double deadline         # on core.clock; 0: no bound
+    bint stopped            # a bound was reached, or somebody asked for it: the values of this iteration are worthless
+    uint64_t best_nodes     # spent on the best root move in the last iteration
+    uint64_t root_nodes     # spent on all of them
+    uint16_t pv[AB_MAX_PLY + 1][AB_MAX_PLY + 1]
+    int pv_length[AB_MAX_PLY + 1]
+    uint16_t killers[AB_MAX_PLY + 2][2]
+    int evaluations[AB_MAX_PLY + 2]
+    int16_t history[2][SLOTS]
+
+cdef uint8_t AB_REDUCTION[64][64]       # plies by depth and number of the move
+
+
+cdef void ab_fill_tables() noexcept:
+    cdef int depth, number
+    for depth in range(1, 64):
+        for number in range(1, 64):
+            AB_REDUCTION[depth][number] = <uint8_t>(0.5 + log(depth) * log(number) / 2.0)
+
+
+ab_fill_tables()
+
+
+cdef AbSearch* ab_new(uint64_t bytes) noexcept:
+    """A search with a table of at most that size; NULL where memory is short."""
+    cdef AbSearch* s = <AbSearch*>calloc(1, sizeof(AbSearch))
+    if s == NULL:
+        return NULL
+    s.buckets = 1
+    while 2 * s.buckets * AB_BUCKET * sizeof(AbEntry) <= bytes:
+        s.buckets *= 2
+    s.table = <AbEntry*>calloc(s.buckets * AB_BUCKET, sizeof(AbEntry))
+    if s.table == NULL:
+        free(s)
+        return NULL
+    return s
+
+
+cdef void ab_free(AbSearch* s) noexcept:
+    if s != NULL:
+        free(s.table)
+        free(s)
+
+
+cdef void ab_forget(AbSearch* s) noexcept:
+    """Make the search as good as new."""
+    memset(s.table, 0, s.buckets * AB_BUCKET * sizeof(AbEntry))
+    memset(s.history, 0, sizeof(s.history))
+    s.age = 0
+
+
+cdef inline bint ab_stop(AbSearch* s) noexcept nogil:
+    """Counts a node; looks at the clock now and then."""
+    s.nodes += 1
+    if s.max_nodes and s.nodes > s.max_nodes:
+        s.stopped = True
+    elif s.deadline > 0 and (s.nodes & 511) == 0 and clock_now() >= s.deadline:
+        s.stopped = True
+    return s.stopped
+
+
+cdef inline AbEntry* ab_probe(AbSearch* s, uint64_t key) noexcept nogil:
+    """The entry of the position, or NULL."""
+    cdef AbEntry* bucket = &s.table[(key & (s.buckets - 1)) * AB_BUCKET]
+    cdef int i
+    for i in range(AB_BUCKET):
+        if bucket[i].key == key and bucket[i].age & 3:
+            return &bucket[i]
+    return NULL
+
+
+cdef inline void ab_store(
+    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply
+) noexcept nogil:
+    """Keep a result, in place of the shallowest of the bucket; what an older search wrote counts as four plies shallower a search."""
+    cdef AbEntry* bucket = &s.table[(key & (s.buckets - 1)) * AB_BUCKET]
+    cdef AbEntry* entry = bucket
+    cdef int i, worth, least = 1 << 20
+    for i in range(AB_BUCKET):
+        if bucket[i].key == key or bucket[i].age & 3 == 0:
+            entry = &bucket[i]
+            break
+        worth = bucket[i].depth - 4 * ((s.age - (bucket[i].age >> 2)) & 63)
+        if worth < least:
+            least, entry = worth, &bucket[i]
+    if entry.key == key and entry.age & 3:
+        if move == NO_MOVE:
+            move = entry.move
+        if bound != AB_EXACT and entry.age >> 2 == s.age and entry.depth > depth + 3:
+            return
+    # A forced win is kept as its distance from here, not from the root.
+    if value >= AB_SURE:
+        value += ply
+    elif value <= -AB_SURE:
+        value -= ply
+    entry.key = key
+    entry.value = <int16_t>value
+    entry.evaluation = <int16_t>evaluation
+    entry.move = move
+    entry.depth = <uint8_t>max(depth, 0)
+    entry.age = <uint8_t>(s.age << 2 | bound)
+
+
+cdef inline void ab_learn(AbSearch* s, const State* state, Move move, int bonus) noexcept nogil:
+    """Move the history of a move towards the sign of the bonus, the less the further it has gone already."""
+    cdef int16_t* entry = &s.history[side(state)][slot(state, move)]
+    entry[0] += <int16_t>(bonus - entry[0] * (bonus if bonus > 0 else -bonus) // AB_MOST_HISTORY)
+
+
+cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept nogil:
+    """The most promising of the moves from i on, brought to place i."""
+    cdef int j, best = i
+    cdef Move move
+    cdef int32_t value
+    for j in range(i + 1, count):
+        if order[j] > order[best]:
+            best = j
+    move, value = moves[best], order[best]
+    moves[best], order[best] = moves[i], order[i]
+    moves[i], order[i] = move, value
+    return move
+
+
+cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply, Move excluded) noexcept nogil:
+    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is not NO_MOVE."""
+    cdef Move moves[MAX_MOVES]
+    cdef int32_t order[MAX_MOVES]
+    cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
+    cdef int count, i, j, value, best, evaluation, extension, reduction, bonus, bound
+    cdef int first_alpha = alpha
+    cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
+    cdef bint pv_node = beta - alpha > 1
+    cdef bint improving, noisy
+    cdef uint64_t key, before
+    cdef AbEntry* entry
+    cdef State child
+
+    s.pv_length[ply] = 0
+    if ab_stop(s):
+        return 0
+    # 1. The game's end, and the end of the search.
+    if finished(state):
+        return final_value(state, ply)
+    if depth <= 0 or ply >= AB_MAX_PLY:
+        return evaluate(state)
+    # 2. Transposition table.
+    key = state_key(state)
+    entry = ab_probe(s, key)
+    if entry != NULL:
+        table_move, table_depth, table_bound, evaluation = entry.move, entry.depth, entry.age & 3, entry.evaluation
+        table_value = entry.value
+        if table_value >= AB_SURE:
+            table_value -= ply
+        elif table_value <= -AB_SURE:
+            table_value += ply
+        if not pv_node and table_depth >= depth and excluded == NO_MOVE:
+            wanted = AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else AB_EXACT
+            if table_bound == AB_EXACT or table_bound == wanted:
+                return table_value
+    else:
+        evaluation = evaluate(state)
+    s.evaluations[ply] = evaluation
+    improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
+    # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
+    if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
+        if evaluation - 50 * depth >= beta:
+            return evaluation
+    # Internal iterative reduction: without a move from the table the order is poor, and the next iteration will have one.
+    if table_move == NO_MOVE and depth >= 3:
+        depth -= 1
+    # 4. Moves and their order.
+    count = legal_moves(state, moves)
+    for i in range(count):
+        if moves[i] == table_move:
+            order[i] = 1 << 30
+        else:
+            order[i] = (move_order(state, moves[i]) << 12) + s.history[side(state)][slot(state, moves[i])]
+            if moves[i] == s.killers[ply][0] or moves[i] == s.killers[ply][1]:
+                order[i] += 1 << 13
+    s.killers[ply + 1][0] = s.killers[ply + 1][1] = NO_MOVE
+    best = -AB_WIN
+    for i in range(count):
+        move = ab_pick(moves, order, i, count)
+        if move == excluded:
+            continue
+        noisy = move_order(state, move) >= AB_NOISY
+        if ply > 0 and best > -AB_SURE:
+            # 5. Late moves of shallow nodes are not even tried, nor anywhere those that promise nothing,
+            if not noisy and depth <= 4 and not pv_node and i >= (4 + depth * depth * 2) >> (not improving):
+                break
+            if i >= 2 and move_order(state, move) == 0:
+                break
+            # 6. nor those of a position that is too bad for a quiet move to help.
+            if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
+                break
+        # 7. Singular extension: deeper where all other moves are worse by far. Where they are not, and good enough, that is enough.
+        extension = 0
+        if (
+            move == table_move and excluded == NO_MOVE and not pv_node and depth >= 6
+            and table_bound != AB_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
+        ):
+            bar = table_value - depth
+            value = ab_node(s, state, (depth - 1) // 2, bar - 1, bar, ply, move)
+            if s.stopped:
+                return 0
+            s.pv_length[ply] = 0
+            if value < bar:
+                extension = 1
+            elif bar >= beta:
+                return bar
+            elif table_value >= beta:
+                extension = -1
+        make_move(state, move, &child)
+        before = s.nodes
+        # 8. The first move in full, the others with a null window, late ones less deep; whatever proves better is searched again.
+        if i == 0:
+            value = -ab_node(s, &child, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE)
+        else:
+            reduction = 0
+            if depth >= 2 and i >= 2:
+                reduction = AB_REDUCTION[min(depth, 63)][min(i, 63)]
+                reduction += (not improving) - pv_node - noisy
+                reduction = max(0, min(reduction, depth - 1))
+            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+            if value > alpha and reduction and not s.stopped:
+                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+            if alpha < value < beta and not s.stopped:
+                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1, NO_MOVE)
+        if s.stopped:
+            return 0
+        if ply == 0:
+            s.root_nodes += s.nodes - before
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                best_move = move
+                if pv_node:
+                    s.pv[ply][0] = move
+                    memmove(&s.pv[ply][1], &s.pv[ply + 1][0], s.pv_length[ply + 1] * sizeof(uint16_t))
+                    s.pv_length[ply] = s.pv_length[ply + 1] + 1
+                if ply == 0:
+                    s.best_nodes = s.nodes - before
+                if alpha >= beta:
+                    # 9. What refutes here may refute elsewhere; what was tried before it did not.
+                    bonus = min(depth * depth * 16, 2048)
+                    ab_learn(s, state, move, bonus)
+                    for j in range(i):
+                        ab_learn(s, state, moves[j], -bonus)
+                    if not noisy and s.killers[ply][0] != move:
+                        s.killers[ply][1] = s.killers[ply][0]
+                        s.killers[ply][0] = move
+                    break
+    if excluded == NO_MOVE:
+        bound = AB_AT_LEAST if best >= beta else AB_EXACT if best > first_alpha else AB_AT_MOST
+        ab_store(s, key, depth, bound, best, evaluation, best_move, ply)
+    return best
+
+
+cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) noexcept nogil:
+    """Search the root to a depth, in a window about the value of the iteration before; worthless when s.stopped."""
+    cdef int width = 30
+    cdef int alpha = -AB_WIN, beta = AB_WIN, value
+    if depth >= 4 and -AB_SURE < last_value < AB_SURE:
+        alpha, beta = last_value - width, last_value + width
+    while True:
+        s.best_nodes = s.root_nodes = 0
+        value = ab_node(s, root, depth, alpha, beta, 0, NO_MOVE)
+        if s.stopped or alpha < value < beta or (value <= alpha and alpha == -AB_WIN) or (value >= beta and beta == AB_WIN):
+            return value
+        width *= 3
+        if value <= alpha:
+            alpha = -AB_WIN if width > 1000 else max(-AB_WIN, value - width)
+        else:
+            beta = AB_WIN if width > 1000 else min(AB_WIN, value + width)
+
+
+cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
+    """By what the time meant for a search is to be multiplied.
+
+    It is longer where the other moves took much of the last iteration's nodes, where the best move has changed of late (`stable`
+    iterations ago), and where the value has dropped.
+    """
+    cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
+    return (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
+
+
+cdef tuple ab_line(const AbSearch* s, const State* root):
+    """The principal variation as Python sees it."""
+    cdef State state = root[0]
+    cdef State child
+    line = []
+    for i in range(s.pv_length[0]):
+        line.append(move_tuple(&state, s.pv[0][i]))
+        make_move(&state, s.pv[0][i], &child)
+        state = child
+    return tuple(line)
+
+
+cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
+    """Iterative deepening: the best move of the position within the limits, of a game that goes on. See `core.rules.Searcher`.
+
+    `deepest` bounds the depth beside the limits. `report`, if not None, is called after every iteration.
+    """
+    cdef Move moves[MAX_MOVES]
+    cdef double started = clock_now()
+    cdef double soft = 0 if limits.soft is None else limits.soft - started
+    cdef int depth, value = 0, last_value = 0, stable = 0, i
+    s.age = (s.age + 1) & 63
+    s.nodes = 0
+    s.stopped = False
+    s.pv_length[0] = 0
+    s.max_nodes = 0 if limits.nodes is None else limits.nodes
+    s.deadline = 0 if limits.deadline is None else limits.deadline
+    memset(s.killers, 0xFF, sizeof(s.killers))
+    if legal_moves(root, moves) == 1:
+        deepest = 1
+    found = SearchInfo(move_tuple(root, moves[0]))
+    for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
+        with nogil:
+            value = ab_iterate(s, root, depth, last_value)
+        if s.pv_length[0]:
+            line = ab_line(s, root)
+            stable = stable + 1 if line[0] == found.move else 0
+            if not s.stopped:
+                found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
+            elif stable == 0:  # a better move was found before the end of the iteration
+                found = SearchInfo(line[0], found.score, found.depth, s.nodes, clock_now() - started, line)
+        if s.stopped:
+            break
+        if report is not None:
+            report(found)
+        if AB_WIN - abs(value) <= depth:  # a forced end that no deeper search can change
+            break
+        if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(s, stable, last_value - value):
+            break
+        last_value = value
+    found.nodes = s.nodes
+    found.seconds = clock_now() - started
+    return found

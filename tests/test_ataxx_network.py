@@ -1,0 +1,147 @@
+"""The evaluation network of Ataxx: one number on every CPU level, the number that plain arithmetic gives; and its files."""
+
+from __future__ import annotations
+
+import platform
+import zlib
+from random import Random
+
+import pytest
+
+from ataxx.evaluate import LEVELS, Weights
+from ataxx.reference import Position
+from core.errors import TextError
+from core.sealed import seal, unseal
+
+HIDDEN = 128
+INPUTS = 2916
+
+
+def little(numbers: list[int], size: int = 2) -> bytes:
+    return b"".join(number.to_bytes(size, "little", signed=True) for number in numbers)
+
+
+def random_numbers(random: Random, hidden: int = HIDDEN, most: int = 90) -> tuple[list[list[int]], list[int], list[int], int]:
+    """Rows of the first layer, its bias, the weights of the output and its bias."""
+    rows = [[random.randint(-most, most) for _ in range(hidden)] for _ in range(INPUTS)]
+    bias, output = [random.randint(-200, 200) for _ in range(hidden)], [random.randint(-127, 127) for _ in range(hidden)]
+    return rows, bias, output, random.randint(-9999, 9999)
+
+
+def file(rows: list[list[int]], bias: list[int], output: list[int], output_bias: int, **changed: str) -> bytes:
+    fields = {"game": "ataxx", "inputs": str(INPUTS), "hidden": str(len(bias)), "activation": "screlu", **changed}
+    return seal("weights", fields, b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4))
+
+
+def cells(position: Position) -> list[list[int]]:
+    """Rows of 0 empty, 1 of the side to move, 2 of the other."""
+    labels = {0: 0, 1 + position.to_move: 1, 2 - position.to_move: 2, 3: 0}
+    return [[labels[label] for label in position.cells[7 * row : 7 * row + 7]] for row in range(7)]
+
+
+def bits(board: list[list[int]], label: int) -> int:
+    return sum(1 << (8 * row + column) for row in range(7) for column in range(7) if board[row][column] == label)
+
+
+def plain_value(board: list[list[int]], rows: list[list[int]], bias: list[int], output: list[int], output_bias: int) -> int:
+    """What network.h describes, in plain Python."""
+    sums = list(bias)
+    for row in range(6):
+        for column in range(6):
+            a, b, c, d = board[row][column], board[row][column + 1], board[row + 1][column], board[row + 1][column + 1]
+            weights = rows[81 * (6 * row + column) + a + 3 * b + 9 * c + 27 * d]
+            sums = [s + w for s, w in zip(sums, weights, strict=True)]
+    total = sum(min(max(s, 0), 255) ** 2 * w for s, w in zip(sums, output, strict=True))
+    scaled = (int(total / 255) + output_bias) * 400
+    return max(-8000, min(8000, int(scaled / (255 * 64))))
+
+
+def positions(random: Random, count: int) -> list[Position]:
+    """Positions from random games, some of them with walls."""
+    found: list[Position] = []
+    starts = ["x5o/7/7/7/7/7/o5x x 0 1", "x5o/7/2-1-2/7/2-1-2/7/o5x x 0 1"]
+    while len(found) < count:
+        position = Position.parse(random.choice(starts))
+        while not position.over:
+            position = position.play(random.choice(position.legal()))
+            found.append(position)
+    return random.sample(found, count)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level_computes_what_plain_arithmetic_does(level: str) -> None:
+    random = Random(1)
+    for most in (20, 90):  # with the second one many hidden cells are cut off above, and the score too
+        numbers = random_numbers(random, most=most)
+        weights = Weights(file(*numbers))
+        if not weights.use(level):
+            assert level not in {"plain", "sse2"} or "x86" not in platform.machine()
+            continue
+        for position in positions(random, 40):
+            board = cells(position)
+            assert weights.value(bits(board, 1), bits(board, 2)) == plain_value(board, *numbers)
+
+
+def test_sums_wrap_around_alike_on_every_level() -> None:
+    random = Random(2)
+    weights = Weights(file(*random_numbers(random, most=32767)))
+    for position in positions(random, 200):
+        board = cells(position)
+        values = {weights.value(bits(board, 1), bits(board, 2)) for level in LEVELS if weights.use(level)}
+        assert len(values) == 1
+
+
+def test_the_sides_are_told_apart() -> None:
+    weights = Weights(file(*random_numbers(Random(3), most=20)))
+    board = cells(positions(Random(3), 1)[0])
+    assert weights.value(bits(board, 1), bits(board, 2)) != weights.value(bits(board, 2), bits(board, 1))
+
+
+def test_fields_come_back() -> None:
+    data = seal("weights", {"game": "ataxx", "command": "quartet train"}, b"\n\nnumbers")
+    assert unseal("weights", data, "ataxx")[1] == b"\n\nnumbers"
+    assert unseal("weights", data, "ataxx")[0]["command"] == "quartet train"
+    assert data.startswith(b"quartet weights 1\ngame ataxx\n")
+
+
+def damaged() -> dict[str, tuple[bytes, str]]:
+    """What may be wrong with a file, and what is said then."""
+    rows, bias, output, output_bias = random_numbers(Random(4), 64)
+    whole = file(rows, bias, output, output_bias)
+    flipped = bytearray(whole)
+    flipped[-1000] ^= 1
+    return {
+        "empty": (b"", "no file of weights"),
+        "another kind": (zlib.compress(whole), "no file of weights"),
+        "cut off": (whole[:-1], "damaged"),
+        "only the text": (whole[: whole.index(b"\n\n") + 2], "damaged"),
+        "half the text": (whole[:30], "damaged"),
+        "a bit flipped": (bytes(flipped), "checksum"),
+        "the text changed": (whole.replace(b"hidden 64", b"hidden 65"), "checksum"),
+        "another game": (file(rows, bias, output, output_bias, game="chess"), "for 'chess'"),
+        "another activation": (file(rows, bias, output, output_bias, activation="relu"), "another network"),
+        "odd width": (file(rows, bias, output, output_bias, hidden="65"), "65 hidden cells"),
+        "no width": (file(rows, bias, output, output_bias, hidden="x"), "0 hidden cells"),
+        "another width": (file(rows, bias, output, output_bias, hidden="128"), "bytes"),
+        "output too heavy": (file(rows, bias, [*output[:-1], 128], output_bias), "128"),
+    }
+
+
+@pytest.mark.parametrize("what", damaged())
+def test_a_damaged_file_gives_one_clear_line(what: str) -> None:
+    data, message = damaged()[what]
+    with pytest.raises(TextError, match=message) as caught:
+        Weights(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_overflow_is_told() -> None:
+    hidden = 320
+    data = file([[0] * hidden] * INPUTS, [0] * hidden, [127] * hidden, 0)
+    with pytest.raises(TextError, match="overflows"):
+        Weights(data)
+
+
+def test_fields_are_lines() -> None:
+    with pytest.raises(TextError, match="one line"):
+        seal("weights", {"command": "a\nb"}, b"")

@@ -1,0 +1,183 @@
+"""Self-play: units that can be played again, samples that say what happened, folders that go on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arena import samples, selfplay
+from arena.samples import TAIL, Folder
+from arena.selfplay import Unit, play
+from core.errors import QuartetError, TextError
+from core.limits import Limits, SearchInfo
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from core.rules import Move
+
+SIZE = 16 + TAIL.size
+
+
+def unit(number: int = 0, nodes: int = 30, games: int = 3) -> Unit:
+    return Unit(number=number, game="ataxx", seed=5, games=games, nodes=nodes)
+
+
+def tails(data: bytes) -> list[tuple[int, ...]]:
+    """Score, ply, result and whether it was played out, of every sample."""
+    return [TAIL.unpack(data[start + 16 : start + SIZE]) for start in range(0, len(data), SIZE)]
+
+
+def test_a_unit_is_pure() -> None:
+    first, other = play(unit(1)), play(unit(2))
+    assert play(unit(1)) == first
+    assert first.samples != other.samples
+    assert first.result.positions * SIZE == len(first.samples)
+
+
+def test_a_unit_is_its_games() -> None:
+    whole = play(unit(0, games=4)).samples
+    assert play(unit(0, games=2)).samples + play(unit(1, games=2)).samples == whole
+
+
+def test_openings_are_random_and_as_long_as_the_game_says() -> None:
+    starts = [tails(play(unit(number, games=1)).samples)[0][1] for number in range(40)]
+    assert min(starts) == 8
+    assert 16 <= max(starts) <= 18  # one more where the first move is a pass
+
+
+def test_results_are_of_the_side_to_move() -> None:
+    for _, ply, result, played in tails(play(unit(games=10)).samples):
+        assert result in (-1, 0, 1)
+        assert played in (0, 1)
+        assert 8 <= ply < 400
+    by_ply = [(ply, result) for _, ply, result, _ in tails(play(unit(games=1)).samples)]
+    first = {result if ply % 2 == 0 else -result for ply, result in by_ply}
+    assert len(first) == 1, "one winner in one game"
+
+
+class Scripted:
+    """A game of Nim with one pile, and its engine, whose scores are told beforehand: what `one_game` makes of them."""
+
+    OPENING, LOPSIDED, WON, SOLVED = (0, 0), 100, 1000, 5000
+
+    def __init__(self, scores: list[int]) -> None:
+        self.told = scores
+
+    def choose(self, position: Pile, limits: Limits) -> SearchInfo:  # noqa: ARG002
+        return SearchInfo((1,), self.told[position.ply])
+
+    def encode(self, position: Pile) -> bytes:
+        return bytes([position.ply])
+
+
+class Pile:
+    """So many plies are played, then the first seat has won."""
+
+    def __init__(self, ply: int, plies: int) -> None:
+        self.ply, self.plies = ply, plies
+        self.to_move, self.over = ply % 2, ply == plies
+
+    def play(self, move: Move) -> Pile:  # noqa: ARG002
+        return Pile(self.ply + 1, self.plies)
+
+    def scores(self) -> tuple[int, int]:
+        return 3, 1
+
+
+def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tuple[int, ...]]:
+    """Ply, score, result and whether it was played out, of the samples of a game with these scores."""
+    game = Scripted(scores)
+    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move)  # type: ignore[arg-type]
+    return [(sample[0], *(TAIL.unpack(sample[1:])[i] for i in (0, 2, 3))) for sample in found]
+
+
+def test_a_game_that_is_played_out_has_its_own_result() -> None:
+    assert told([10, -20, 30, -40], plies=4) == [(0, 10, 1, 1), (1, -20, -1, 1), (2, 30, 1, 1), (3, -40, -1, 1)]
+
+
+def test_a_solved_game_is_over() -> None:
+    assert told([10, 5000, 0, 0]) == [(0, 10, -1, 1)]
+    assert told([-5000]) == []
+
+
+def test_a_won_game_is_adjudicated_when_it_lasts() -> None:
+    assert [line[2:] for line in told([2000, -2000, 2000, -2000])] == [(1, 0), (-1, 0), (1, 0), (-1, 0)]
+    assert [line[2:] for line in told([-2000, 2000, -2000, 2000])] == [(-1, 0), (1, 0), (-1, 0), (1, 0)]
+    swinging = told([2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000])
+    assert len(swinging) == 8, "each side believes that it wins"
+    assert {line[3] for line in swinging} == {1}
+    assert len(told([2000, -2000, 2000, 0, 2000, -2000, 2000, 0])) == 8, "it did not last"
+
+
+def test_passes_are_no_samples() -> None:
+    assert told([1, 2, 3, 4], plies=4, pass_move=(1,)) == []
+
+
+def test_samples_come_back(tmp_path: Path) -> None:
+    played = play(unit())
+    with Folder(tmp_path, "ataxx", {"seed": 5}) as folder:
+        folder.add(played.result, played.samples)
+    with Folder(tmp_path, "ataxx", {"seed": 5}) as folder:
+        assert folder.done == {0: played.result}
+    fields, body = samples.read(tmp_path / "000000.samples", "ataxx")
+    assert body == played.samples
+    assert fields["nodes"] == "30"
+
+
+def test_a_folder_is_for_one_run_and_one_process(tmp_path: Path) -> None:
+    with Folder(tmp_path, "ataxx", {"seed": 5}), pytest.raises(QuartetError, match="another process"):
+        Folder(tmp_path, "ataxx", {"seed": 5})
+    with pytest.raises(QuartetError, match="another run"):
+        Folder(tmp_path, "ataxx", {"seed": 6})
+    with pytest.raises(QuartetError, match="not the one of this run"):
+        unit(nodes=31).require_same(play(unit()).result)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [(b"quartet samples", b"quartet zamples", "no file of samples"), (b"nodes 30", b"nodes 31", "checksum"), (b"\n\n", b"\n", "damaged")],
+)
+def test_damaged_samples_give_one_line(tmp_path: Path, old: bytes, new: bytes, message: str) -> None:
+    played = play(unit())
+    with Folder(tmp_path, "ataxx", {}) as folder:
+        folder.add(played.result, played.samples)
+    file = tmp_path / "000000.samples"
+    file.write_bytes(file.read_bytes().replace(old, new, 1))
+    with pytest.raises(TextError, match=message) as caught:
+        Folder(tmp_path, "ataxx", {})
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_batch_must_be_told() -> None:
+    with pytest.raises(TextError, match="somewhere"):
+        samples.batch_of({"number": "x"}, Path("somewhere"))
+
+
+def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "quartet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    command = ("selfplay", "ataxx", "--nodes", "10", "--seed", "3", "--jobs", "1", "--out")
+    assert "of 64 games" in quartet(*command, str(whole), "--games", "64").stdout
+    assert "of 32 games" in quartet(*command, str(broken), "--games", "1").stdout
+    first = (broken / "000000.samples").stat().st_mtime_ns
+    assert "of 64 games" in quartet(*command, str(broken), "--games", "33").stdout
+    assert (broken / "000000.samples").stat().st_mtime_ns == first, "what is there is not played again"
+    for file in samples.files(whole):
+        assert (broken / file.name).read_bytes() == file.read_bytes()
+    again = quartet("selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole), code=2)
+    assert "another run" in again.stderr
+    assert again.stderr.count("\n") == 1
+
+
+def test_a_game_without_training_is_told() -> None:
+    assert "ugolki has no training yet" in quartet("selfplay", "ugolki", "--games", "1", "--out", "nowhere", code=2).stderr

@@ -1,0 +1,235 @@
+"""Training: gradients against differences, the optimiser against its formula, the same network again, and the whole way in a minute."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import ataxx.training
+from arena import selfplay, training
+from arena.samples import Batch, Folder, read
+from arena.training import Recipe, Trainer
+from ataxx.evaluate import Weights
+from core import sparse_net
+from core.errors import QuartetError, TextError
+from core.sealed import seal
+from tests.games import ROOT
+
+Floats = NDArray[np.float32]
+
+INPUTS, ACTIVE, HIDDEN = 50, 4, 64
+
+
+def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
+    """Parameters in which some cells are cut off on either side, inputs and targets."""
+    random = np.random.default_rng(seed)
+    parameters = random.normal(0, 0.4, (INPUTS + 2) * HIDDEN + 1).astype(np.float32)
+    return parameters, random.integers(0, INPUTS, (40, ACTIVE), dtype=np.uint16), random.random(40, np.float32)
+
+
+def plain_loss(parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats) -> tuple[float, NDArray[np.float64]]:
+    """The loss and the outputs as sparse_net.h describes them, in numpy."""
+    rows, bias, output = np.split(parameters[:-1], [INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN])
+    hidden = rows.reshape(-1, HIDDEN)[inputs].sum(1) + bias
+    outputs = np.clip(hidden, 0, 1) ** 2 @ output + parameters[-1]
+    return float((((1 / (1 + np.exp(-outputs))) - targets) ** 2).sum()), outputs
+
+
+def test_loss_and_outputs() -> None:
+    parameters, inputs, targets = random_net(1)
+    outputs = np.empty(40, np.float32)
+    loss = sparse_net.run(parameters, None, HIDDEN, inputs, targets, outputs)
+    expected, expected_outputs = plain_loss(parameters.astype(float), inputs, targets)
+    assert loss == pytest.approx(expected, rel=1e-5)
+    assert outputs == pytest.approx(expected_outputs, abs=1e-4)
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    parameters, inputs, targets = random_net(2)
+    gradient = np.zeros_like(parameters)
+    sparse_net.run(parameters, gradient, HIDDEN, inputs, targets)
+    random = Random(2)
+    bias, output = INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN
+    used = int(inputs[0, 0]) * HIDDEN
+    places = [len(parameters) - 1, *range(bias, bias + 20), *range(output, output + 20), *range(used, used + 20)]
+    for place in [*places, *random.sample(range(len(parameters)), 100)]:
+        step = np.zeros(len(parameters))
+        step[place] = 1e-6
+        above, below = (plain_loss(parameters.astype(float) + sign * step, inputs, targets)[0] for sign in (1, -1))
+        assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=2e-5)
+
+
+def test_gradients_add_up() -> None:
+    parameters, inputs, targets = random_net(3)
+    whole, parts = np.zeros_like(parameters), np.zeros_like(parameters)
+    sparse_net.run(parameters, whole, HIDDEN, inputs, targets)
+    for part in (slice(0, 13), slice(13, 40)):
+        sparse_net.run(parameters, parts, HIDDEN, inputs[part], targets[part])
+    assert parts == pytest.approx(whole, abs=1e-5)
+
+
+def test_the_optimiser_is_adamw() -> None:
+    random = np.random.default_rng(4)
+    value, gradient, first = (random.normal(0, 1, 1000).astype(np.float32) for _ in range(3))
+    second = random.random(1000, np.float32)
+    mean, square = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+    expected = np.clip(value * 0.99 - 0.01 * mean / (np.sqrt(square) + 1e-8), -1.5, 1.5)
+    sparse_net.step(value, gradient, first, second, 0.01, 0.99, 1.5)
+    assert value == pytest.approx(expected, abs=1e-5)
+    assert first == pytest.approx(mean, abs=1e-6)
+    assert second == pytest.approx(square, abs=1e-6)
+
+
+def test_arrays_that_do_not_belong_together_are_refused() -> None:
+    parameters, inputs, targets = random_net(5)
+    with pytest.raises(ValueError, match="multiple of 64"):
+        sparse_net.run(parameters, None, 65, inputs, targets)
+    with pytest.raises(ValueError, match="make no network"):
+        sparse_net.run(parameters[:-1], None, HIDDEN, inputs, targets)
+    with pytest.raises(ValueError, match="as long as"):
+        sparse_net.run(parameters, parameters[:-1].copy(), HIDDEN, inputs, targets)
+    with pytest.raises(ValueError, match="every sample"):
+        sparse_net.run(parameters, None, HIDDEN, inputs, targets[1:])
+    with pytest.raises(ValueError, match="input 50 is none of 50"):
+        sparse_net.run(parameters, None, HIDDEN, np.full((1, ACTIVE), INPUTS, np.uint16), targets[:1])
+    with pytest.raises(ValueError, match="one length"):
+        sparse_net.step(parameters, parameters, parameters, parameters[1:], 0.1, 1, 1)
+    assert sparse_net.run(parameters, None, HIDDEN, inputs[:0], targets[:0]) == 0
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of little self-play."""
+    path = tmp_path_factory.mktemp("samples")
+    with Folder(path, "ataxx", {}) as folder:
+        for number in range(3):
+            played = selfplay.play(selfplay.Unit(number=number, game="ataxx", seed=1, games=10, nodes=20))
+            folder.add(played.result, played.samples)
+    return path
+
+
+@pytest.fixture(scope="module")
+def samples(data: Path) -> training.Samples:
+    return training.load("ataxx", [data], 16)
+
+
+RECIPE = Recipe(epochs=3, batch=256)
+
+
+def trained(samples: training.Samples, recipe: Recipe = RECIPE, threads: int = 1) -> Trainer:
+    trainer = Trainer(ataxx.training, samples, recipe, threads)
+    while trainer.epoch < recipe.epochs:
+        trainer.run_epoch()
+    return trainer
+
+
+def test_training_lowers_the_loss_on_games_it_has_not_seen(samples: training.Samples) -> None:
+    before = Trainer(ataxx.training, samples, RECIPE).validate()
+    assert trained(samples).validate() < 0.9 * before
+
+
+def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: training.Samples) -> None:
+    first = trained(samples).parameters
+    assert np.array_equal(first, trained(samples, threads=2).parameters)
+    assert not np.array_equal(first, trained(samples, Recipe(epochs=3, batch=256, seed=2)).parameters)
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_been(samples: training.Samples, tmp_path: Path) -> None:
+    trainer = Trainer(ataxx.training, samples, RECIPE)
+    trainer.run_epoch()
+    training.write_checkpoint(tmp_path / "state", trainer)
+    other = Trainer(ataxx.training, samples, RECIPE)
+    other.restore(training.read_checkpoint(tmp_path / "state"))
+    while other.epoch < RECIPE.epochs:
+        other.run_epoch()
+    assert np.array_equal(other.parameters, trained(samples).parameters)
+    with pytest.raises(QuartetError, match="not the same recipe"):
+        Trainer(ataxx.training, samples, Recipe()).restore(training.read_checkpoint(tmp_path / "state"))
+    (tmp_path / "state").write_bytes(b"nonsense")
+    with pytest.raises(TextError, match="no checkpoint"):
+        training.read_checkpoint(tmp_path / "state")
+
+
+def test_targets_blend_score_and_result(samples: training.Samples) -> None:
+    results = Trainer(ataxx.training, samples, Recipe(result_share=1))._targets
+    assert set(results.tolist()) <= {0.0, 0.5, 1.0}
+    assert np.array_equal(results, (samples.results + 1) / 2)
+    scores = Trainer(ataxx.training, samples, Recipe(result_share=0))._targets
+    assert np.array_equal(scores, samples.expected)
+    assert 0 < scores.min() < 0.2
+    assert 0.8 < scores.max() < 1
+    blended = Trainer(ataxx.training, samples, Recipe(result_share=0.25))._targets
+    assert blended == pytest.approx(0.75 * scores + 0.25 * results, abs=1e-6)
+
+
+def test_the_unit_of_the_scores_is_found() -> None:
+    random = np.random.default_rng(6)
+    scores = random.normal(0, 500, 50_000)
+    results = np.where(random.random(50_000) < 1 / (1 + np.exp(-scores / 250)), 1, -1).astype(np.int8)
+    assert training.unit_of_scores(scores.astype(np.int16), results) == pytest.approx(250, rel=0.05)
+
+
+def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
+    """Engines of two generations may count differently; what they expect is the same."""
+    with Folder(tmp_path, "ataxx", {}) as folder:
+        for number, file in enumerate(sorted(data.glob("*.samples"))):
+            played = np.frombuffer(read(file, "ataxx")[1], [("position", "u1", (16,)), ("score", "<i2"), ("rest", "u1", (4,))]).copy()
+            played["score"] *= 3
+            folder.add(Batch(number, 1, 10, 20, len(played)), played.tobytes())
+    both = training.load("ataxx", [data, tmp_path], 16)
+    assert both.units[1] == pytest.approx(3 * both.units[0], rel=0.01)
+    half = len(both) // 2
+    assert both.expected[half:] == pytest.approx(both.expected[:half], abs=1e-3)
+
+
+def test_integers_compute_what_the_floats_do(samples: training.Samples) -> None:
+    trainer = trained(samples)
+    shape, body, rounded = ataxx.training.quantised(*trainer.network())
+    weights = Weights(seal("weights", {"game": "ataxx", **shape}, body))
+    positions = samples.positions[:200]
+    inputs = np.empty((200, 36), np.uint16)
+    ataxx.training.features(samples.positions, np.arange(200), np.zeros(200, np.uint8), inputs)
+    outputs = np.empty(200, np.float32)
+    sparse_net.run(rounded, None, 64, inputs, np.zeros(200, np.float32), outputs)
+    for position, output in zip(positions, outputs, strict=True):
+        own, other = (int.from_bytes(part.tobytes(), "little") for part in (position[:8], position[8:]))
+        assert weights.value(own, other) == pytest.approx(400 * float(output), abs=1.5)
+    assert abs(trainer.validate(rounded) - trainer.validate()) < 0.01 * trainer.validate()
+
+
+def test_what_cannot_be_trained_is_told(data: Path, samples: training.Samples, tmp_path: Path) -> None:
+    with pytest.raises(QuartetError, match="multiple of 64"):
+        Trainer(ataxx.training, samples, Recipe(hidden=65))
+    with pytest.raises(QuartetError, match="two files"):
+        training.load("ataxx", [tmp_path], 16)
+    for number in (0, 1):
+        (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ataxx"}, b"odd"))
+    with pytest.raises(TextError, match="3 bytes"):
+        training.load("ataxx", [tmp_path], 16)
+    with pytest.raises(TextError, match="for 'ataxx', not for 'nim'"):
+        training.load("nim", [data], 16)
+
+
+def test_the_whole_way(tmp_path: Path) -> None:
+    def quartet(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, "-m", "quartet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    games, out = tmp_path / "games", tmp_path / "weights.bin"
+    quartet("selfplay", "ataxx", "--games", "64", "--nodes", "10", "--jobs", "1", "--out", str(games))
+    said = quartet("train", "ataxx", str(games), "--out", str(out), "--epochs", "3", "--batch", "256", "--jobs", "1")
+    losses = [float(line.rpartition(" ")[2]) for line in said.splitlines() if line.startswith("epoch")]
+    assert len(losses) == 3
+    assert losses[2] < losses[0]
+    weights = Weights(out.read_bytes())
+    assert weights.fields["seed"] == "1"
+    assert weights.fields["command"].startswith("quartet train ataxx")
+    assert len(weights.fields["data"].split()[0]) == 16
+    assert not out.with_name("weights.bin.checkpoint").exists()
