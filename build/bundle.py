@@ -150,7 +150,8 @@ def as_function(module: str, source: str) -> ast.FunctionDef:
     body = Tidy().visit(ast.parse(source, module)).body
     body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
     tidy = ast.unparse(ast.Module(body, []))
-    names = sorted(symbol.get_name() for symbol in symtable.symtable(tidy, module, "exec").get_symbols() if symbol.is_assigned())
+    symbols = symtable.symtable(tidy, module, "exec").get_symbols()
+    names = sorted(symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported() or symbol.is_declared_global())
     function = ast.parse(f"def module_{module.replace('.', '_')}():\n    pass").body[0]
     assert isinstance(function, ast.FunctionDef)  # noqa: S101
     function.body = [*([ast.Global(names)] if names else []), *body] or function.body
