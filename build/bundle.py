@@ -8,6 +8,7 @@ the module's text would do. So they are compiled with the file, by whichever Pyt
 from __future__ import annotations
 
 import ast
+import os
 import re
 import symtable
 import sys
@@ -83,7 +84,15 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
     objects: list[Path] = []
     for level in levels:
         compiler = sources.Compiler.here(f"x86-64-{level}", LIMITED_API, "-include", "build/glibc.h")
-        objects += compiler.objects(code, {name: renamed(name, level) for name in code}).values()
+        shown = {name: f"PyInit_{name.replace('.', '_')}_{level}" for name in code}
+        made = compiler.objects(code, {name: [f"-DPyInit_{name.rpartition('.')[2]}={symbol}"] for name, symbol in shown.items()})
+        for name, file in made.items():
+            alone = file.with_suffix(".alone.o")  # Cython shows more than that, under one name in all modules
+            if not alone.exists():
+                draft = file.with_suffix(f".{os.getpid()}.new")
+                sources.tool("objcopy", f"--keep-global-symbol={shown[name]}", str(file), str(draft))
+                draft.replace(alone)
+            objects.append(alone)
     library = sources.SCRATCH / "core.so"
     compiler = sources.Compiler.here(None)
     compiler.run("-shared", "-s", "-static-libgcc", "-Wl,--build-id=none", "-o", str(library), *map(str, objects), "-lm")
@@ -92,13 +101,6 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
         oldest = ".".join(map(str, OLDEST_GLIBC))
         raise QuartetError(f"the core would need a C library newer than {oldest}: {', '.join(too_new)}; add them to build/glibc.h")
     return library.read_bytes()
-
-
-def renamed(module: str, level: str) -> list[str]:
-    """Flags that give the two names which a module shows to the linker an ending."""
-    inner = module.replace(".", "_")
-    flag = f"__pyx_module_is_main_{module.replace('.', '__')}"
-    return [f"-DPyInit_{module.rpartition('.')[2]}=PyInit_{inner}_{level}", f"-D{flag}={flag}_{level}"]
 
 
 def newer_symbols(table: str) -> list[str]:
@@ -148,7 +150,8 @@ def as_function(module: str, source: str) -> ast.FunctionDef:
     body = Tidy().visit(ast.parse(source, module)).body
     body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
     tidy = ast.unparse(ast.Module(body, []))
-    names = sorted(symbol.get_name() for symbol in symtable.symtable(tidy, module, "exec").get_symbols() if symbol.is_assigned())
+    symbols = symtable.symtable(tidy, module, "exec").get_symbols()
+    names = sorted(symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported() or symbol.is_declared_global())
     function = ast.parse(f"def module_{module.replace('.', '_')}():\n    pass").body[0]
     assert isinstance(function, ast.FunctionDef)  # noqa: S101
     function.body = [*([ast.Global(names)] if names else []), *body] or function.body

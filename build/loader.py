@@ -20,11 +20,12 @@ import sys
 import time
 import zlib
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType, ModuleType
+    from types import CodeType
 
 PACKAGE: str = ""
 """The game's package."""
@@ -188,10 +189,27 @@ def levels() -> list[str]:
     return [level for level, needed in LEVELS.items() if have.issuperset(needed) and level in allowed]
 
 
+class CodeFlags(ModuleType):
+    """Stands in for `inspect`, which takes longer to import than the core: Cython's modules want these numbers of it, and no more."""
+
+    CO_OPTIMIZED, CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 1, 2, 4, 8, 32, 128, 512
+
+    def __getattr__(self, name: str) -> object:
+        """Whoever wants more gets the real one."""
+        sys.modules.pop("inspect", None)
+        vars(self).update(vars(__import__("inspect")))
+        return getattr(sys.modules["inspect"], name)
+
+
 def adopt() -> None:
     """Import the core. Raises ImportError where it cannot be opened."""
-    for name in EXTENSIONS:
-        __import__(name)
+    flags = sys.modules.setdefault("inspect", CodeFlags("inspect"))
+    try:
+        for name in EXTENSIONS:
+            __import__(name)
+    finally:
+        if isinstance(flags, CodeFlags) and sys.modules.get("inspect") is flags:
+            del sys.modules["inspect"]
 
 
 def search() -> tuple[int, ...]:

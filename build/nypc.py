@@ -41,16 +41,21 @@ def make(game: str, out: Path) -> Path:
     for name, content, most in files:
         if len(content) > most:
             raise QuartetError(f"{name} has {len(content):,} bytes, more than the judge's {most:,}")
+    (out / DATA).unlink(missing_ok=True)
     for name, content, most in files:
-        (out / name).write_bytes(content)
-        print(f"{name}: {len(content):,} bytes of {most:,}", file=sys.stderr)
+        if content:
+            (out / name).write_bytes(content)
+            print(f"{name}: {len(content):,} bytes of {most:,}", file=sys.stderr)
+        else:
+            print(f"{name}: none, for nothing of {game} is compiled", file=sys.stderr)
     return out / MAIN
 
 
 def start(artefact: Path, folder: Path, python: str | None = None) -> list[str]:
     """Put the bundle into a folder as the judge does. Raises QuartetError where Python cannot compile it."""
-    for name in (MAIN, DATA):
-        shutil.copy(artefact.with_name(name), folder)
+    for file in (artefact, artefact.with_name(DATA)):
+        if file.exists():
+            shutil.copy(file, folder)
     return [*compiled(folder, python or bundle.PYTHON), WORD]
 
 

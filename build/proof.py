@@ -223,5 +223,4 @@ def from_source(game: str, text: str, env: Mapping[str, str], folder: Path) -> s
     done = subprocess.run(command, cwd=folder, env={**os.environ, **env, "PYTHONPATH": HOME}, capture_output=True, text=True, check=False)
     if done.returncode or done.stderr:
         raise QuartetError(f"the agent from source ends with status {done.returncode}, and says {done.stderr.strip()[:200]!r}")
-    answer: str = (folder / exchange.output).read_text(encoding="utf-8")
-    return answer
+    return Path(folder, exchange.output).read_text(encoding="utf-8")

@@ -160,7 +160,7 @@ def test_an_engine_that_takes_half_its_clock_again_and_again_keeps_within_it() -
         programs = (engine("clock"), "greedy") if seat == 0 else ("greedy", engine("clock"))
         _, result, clocks = play(*programs, clock_ms=4000)
         assert result.termination is not Termination.TLE or result.overloaded, result.sentence
-        assert clocks[seat] < 2000, 'it has taken half at least once'
+        assert clocks[seat] < 2000, "it has taken half at least once"
 
 
 def test_depth_and_speed_of_an_engine_reach_the_arena() -> None:
