@@ -131,17 +131,6 @@ cdef inline void features(const State* s, int* f) noexcept nogil:
         f[4] += popcount32(covered[row] & s.board.owned[1 - me][row])
 
 
-cdef inline int evaluate(const State* s) noexcept nogil:
-    """A linear function of the features; 400 points are a unit of the logistic function."""
-    cdef int f[FEATURES]
-    cdef int i, value = 0
-    cdef const int* weights = WEIGHTS[phase(&s.board)]
-    features(s, f)
-    for i in range(FEATURES):
-        value += weights[i] * f[i]
-    return max(-MOST, min(MOST, value))
-
-
 cdef inline int move_order(const State* s, Move move) noexcept nogil:
     """Four for a cell of swing; a pass is never without any hope."""
     if move == PASS_MOVE:
@@ -177,6 +166,17 @@ cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept no
 include "../core/search/alphabeta.pxi"
 
 
+cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
+    """A linear function of the features; 400 points are a unit of the logistic function."""
+    cdef int f[FEATURES]
+    cdef int i, value = 0
+    cdef const int* weights = WEIGHTS[phase(&state.board)]
+    features(state, f)
+    for i in range(FEATURES):
+        value += weights[i] * f[i]
+    return max(-MOST, min(MOST, value))
+
+
 cdef int leaf_value(AbSearch* s, const State* state, int alpha, int beta, int ply) noexcept nogil:
     """The evaluation, or what rectangles that steal cells where the last one lies make of it.
 
@@ -187,7 +187,7 @@ cdef int leaf_value(AbSearch* s, const State* state, int alpha, int beta, int pl
     cdef int32_t order[MAX_MOVES]
     cdef Move move
     cdef int i, count, value
-    cdef int best = evaluate(state)
+    cdef int best = evaluate(s, state)
     if best >= beta or ply >= AB_MAX_PLY or state.last == PASS_MOVE or state.last == NO_MOVE:
         return best
     count = thefts(state, moves, order)

@@ -82,14 +82,6 @@ cdef inline uint64_t state_key(const Board* b) noexcept nogil:
     return key(b) if b.last_ply - b.ply > NEAR_THE_END else key(b) ^ mix64(b.ply)
 
 
-cdef const Network* in_use = NULL      # of the engine that searches
-
-
-cdef inline int evaluate(const Board* b) noexcept nogil:
-    """By the network: 400 points are a unit of the logistic function."""
-    return network_value(in_use, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
-
-
 cdef inline int move_order(const Board* b, Move move) noexcept nogil:
     """Eight for a capture, and a division counts as a capture and a half more than a leap."""
     cdef int start = move >> 6
@@ -106,8 +98,13 @@ cdef inline int move_order(const Board* b, Move move) noexcept nogil:
 include "../core/search/alphabeta.pxi"
 
 
-cdef inline int leaf_value(AbSearch* s, const Board* b, int alpha, int beta, int ply) noexcept nogil:
-    return evaluate(b)
+cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
+    """By the network: 400 points are a unit of the logistic function."""
+    return network_value(<const Network*>s.weights, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
+
+
+cdef inline int leaf_value(const AbSearch* s, const Board* b, int alpha, int beta, int ply) noexcept nogil:
+    return evaluate(s, b)
 
 
 cdef class Engine:
@@ -121,6 +118,7 @@ cdef class Engine:
         self.search = ab_new(table_bytes)
         if self.search == NULL:
             raise MemoryError
+        self.search.weights = &self.weights.network
 
     def __dealloc__(self):
         ab_free(self.search)
@@ -142,10 +140,8 @@ cdef class Engine:
 
         The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
         """
-        global in_use
         cdef Board root = position.board
         if over(&root):
             raise RuleError("the game is over")
-        in_use = &self.weights.network
         unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
         return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)

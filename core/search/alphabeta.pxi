@@ -12,11 +12,11 @@
 #   legal_moves(State*, Move*)           the legal moves of a game that goes on, a forced pass included; returns how many, at least 1
 #   make_move(State*, Move, State*)      the position after a move
 #   state_key(State*)                    64-bit hash of all that the value depends on
-#   evaluate(State*)                     value for the side to move, |value| < AB_SURE
-#   leaf_value(AbSearch*, State*, alpha, beta, ply)   fail-soft value where the search ends: evaluate, or a search of what is not quiet;
-#                                        to be defined after the inclusion
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_tuple(State*, Move)              the move as Python sees it
+#   move_tuple(State*, Move)             the move as Python sees it
+# and after the inclusion:
+#   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
+#   leaf_value(AbSearch*, State*, alpha, beta, ply)   fail-soft value where the search ends: evaluate, or a search of what is not quiet
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
 
@@ -51,6 +51,7 @@ cdef struct AbSearch:
     AbEntry* table
     uint64_t buckets        # their number is a power of two
     uint8_t age
+    const void* weights     # the engine's own: what its evaluation needs beside the position
     uint64_t nodes
     uint64_t max_nodes      # 0: no bound
     double deadline         # on core.clock; 0: no bound
@@ -213,7 +214,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
             if table_bound == AB_EXACT or table_bound == wanted:
                 return table_value
     else:
-        evaluation = evaluate(state)
+        evaluation = evaluate(s, state)
     s.evaluations[ply] = evaluation
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
     # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
