@@ -6,13 +6,17 @@ import platform
 import subprocess
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
 
+from ataxx import rules
+from ataxx.engine import Engine
 from ataxx.evaluate import LEVELS, Weights, default_weights
 from ataxx.reference import Position
 from core.errors import TextError
+from core.limits import Limits
 from core.sealed import seal, unseal
 from tests.games import ROOT
 
@@ -163,3 +167,16 @@ def test_missing_weights_are_told() -> None:
     program = "import os, ataxx.evaluate as e; os.path.dirname = lambda path: 'nowhere'; e.default_weights()"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1].startswith("core.errors.TextError: cannot read nowhere")
+
+
+def test_two_engines_think_at_once_each_with_its_own_weights() -> None:
+    random = Random(7)
+    engines = [Engine(1 << 20, Weights(file(*random_numbers(random, most=9)))) for _ in range(2)]
+    start, limits = rules.Position.start(), Limits(nodes=20_000)
+    alone = [engine.choose(start, limits) for engine in engines]
+    assert alone[0].score != alone[1].score
+    for engine in engines:
+        engine.forget()
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda engine: engine.choose(start, limits), engines))
+    assert [(found.move, found.score, found.nodes) for found in together] == [(found.move, found.score, found.nodes) for found in alone]
