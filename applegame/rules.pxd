@@ -97,9 +97,12 @@ cdef inline int sweep_rows(const Board* b, const uint8_t* sums, int r1, int r2, 
 
 
 cdef inline int sweep(const Board* b, int top, int bottom, int left, int right, Move* moves) noexcept nogil:
-    """The rectangles that touch these rows and columns, in ascending order; returns how many."""
+    """The rectangles that touch these rows and columns, in ascending order; returns how many.
+
+    A pair of rows between which each of these columns holds more than the target has no such rectangle, nor has any pair around it.
+    """
     cdef uint8_t sums[WIDTH]
-    cdef int r1, r2, column, count = 0
+    cdef int r1, r2, column, least, count = 0
     for r1 in range(bottom + 1):
         if b.standing[r1] == 0:
             continue
@@ -111,6 +114,11 @@ cdef inline int sweep(const Board* b, int top, int bottom, int left, int right, 
             if r2 > r1:
                 for column in range(WIDTH):
                     sums[column] += b.digits[r2][column]
+            least = sums[left]
+            for column in range(left + 1, right + 1):
+                least = min(least, sums[column])
+            if least > TARGET:
+                break
             if r2 >= top:
                 count += sweep_rows(b, sums, r1, r2, left, right, moves + count)
     return count
