@@ -10,6 +10,8 @@ BENCH_LIMITS: Limits
 DEFAULT_DEPTH: int
 """Where the limits give no bound at all."""
 TABLE_BYTES: int
+WEIGHTS_SHAPE: tuple[int, int]
+"""Phases and features of the evaluation, for training."""
 
 class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""

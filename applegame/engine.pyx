@@ -20,6 +20,9 @@ DEFAULT_DEPTH = 6
 
 TABLE_BYTES = 64 << 20
 
+cdef extern from "applegame/weights.h" nogil:
+    const int WEIGHTS[5][6]     # by phase, then by feature; its head says where they come from
+
 cdef enum:
     NO_MOVE = 0xFFFF
     SLOTS = 0x10000
@@ -28,23 +31,14 @@ cdef enum:
     FEATURES = 6
     PHASES = 5
 
+WEIGHTS_SHAPE = (PHASES, FEATURES)
+"""For training."""
+
 cdef struct State:
     Board board
     Move last               # what led here, NO_MOVE at the root
     int count               # rectangles
     Move moves[MAX_MOVES]   # no more than `count` are copied
-
-cdef int WEIGHTS[PHASES][FEATURES]
-# By phase, then by feature. Fitted by logistic regression on who won, on 175,000 positions of 4,600 games of the engine against itself
-# at 400 nodes a move; few games come to the first phase, which has the weights of the second.
-WEIGHTS[:] = [
-    [206, 62, 24, -28, 1, 68],
-    [206, 62, 24, -28, 1, 68],
-    [211, 43, 17, -65, 65, 40],
-    [170, 30, 21, -84, 67, 28],
-    [145, 22, 38, -104, 73, 21],
-]
-
 
 # What the search kernel expects.
 

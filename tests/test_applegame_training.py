@@ -1,0 +1,81 @@
+"""The apple game's weights: the fit finds what is in the data, a training goes on where it stopped, and the file says where it comes from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from applegame.engine import WEIGHTS_SHAPE, feature_list
+from applegame.rules import Position
+from applegame.train import command, fit, play
+from core.players import lead
+
+ROOT = Path(__file__).resolve().parent.parent
+GAMES = ("--games", "150", "--nodes", "20")
+
+
+def train(file: Path, *options: str) -> str:
+    """Runs a training, which succeeds; returns the file it writes."""
+    result = CliRunner().invoke(command, [str(file), *GAMES, *options])
+    assert result.exit_code == 0, result.output
+    return file.read_text(encoding="ascii")
+
+
+def test_the_fit_finds_the_weights_of_the_data() -> None:
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(20_000, 3)) * (1.0, 5.0, 0.2)
+    weights = np.array([1.0, -0.3, 0.0])
+    won = (rng.random(20_000) < 1 / (1 + np.exp(-features @ weights))).astype(np.float64)
+    assert fit(features, won, 1.0) == pytest.approx(weights, abs=0.15)
+
+
+def test_the_rows_of_a_game_are_seen_from_the_side_to_move() -> None:
+    rows = play("1 0", nodes=20, explore=0.0)
+    results = {row[-1] for row in rows}
+    assert results in ({0}, {max(results), -max(results)})
+    assert all(len(row) == 2 + WEIGHTS_SHAPE[1] for row in rows)
+    assert play("1 0", nodes=20, explore=0.0) == rows != play("1 1", nodes=20, explore=0.0)
+
+
+def test_the_features_begin_with_the_phase_and_the_lead() -> None:
+    position = Position.start(3)
+    assert feature_list(position)[:2] == [WEIGHTS_SHAPE[0] - 1, 0]
+    for _ in range(6):
+        position = position.play(position.legal()[1])
+        assert feature_list(position)[1] == lead(position, position.to_move)
+
+
+def test_a_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole.h")
+    games = (tmp_path / "whole.h.games").read_text(encoding="ascii")
+    broken = tmp_path / "broken.h.games"
+    broken.write_text(games[: len(games) // 2], encoding="ascii")  # in the middle of a line, as a kill leaves it
+    assert train(tmp_path / "broken.h") == whole
+    assert broken.read_text(encoding="ascii") == games
+
+
+def test_games_of_other_options_are_refused(tmp_path: Path) -> None:
+    train(tmp_path / "weights.h")
+    result = CliRunner().invoke(command, [str(tmp_path / "weights.h"), *GAMES, "--seed", "2"])
+    assert result.exit_code == 1
+    assert "games of other options" in result.output
+
+
+def test_too_few_games_are_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, [str(tmp_path / "weights.h"), "--games", "2", "--nodes", "20"])
+    assert result.exit_code == 1
+    assert "too few games" in result.output
+
+
+def test_the_weights_say_where_they_come_from(tmp_path: Path) -> None:
+    ours = (ROOT / "applegame" / "weights.h").read_text(encoding="ascii")
+    made = train(tmp_path / "weights.h")
+    shape = re.compile(r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 [0-9a-f]{8} \*/")
+    for text in (ours, made):
+        assert shape.search(text)
+        numbers = re.findall(r"^    \{(.*)\},$", text, re.MULTILINE)
+        assert [len(row.split(", ")) for row in numbers] == [WEIGHTS_SHAPE[1]] * WEIGHTS_SHAPE[0]
