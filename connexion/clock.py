@@ -1,7 +1,7 @@
 """How a game's clock is to be divided among its moves. It imports nothing."""
 
 SETTLED, EXACT, PLIES = 52, 54, 64
-"""Plies: from which on nothing is left to chance; from which on everything is searched to the end in a blink; of a game."""
+"""Plies: from which on nothing is left to chance; from which on everything is searched to the end, in a blink but for the first of them; of a game."""
 
 
 def weight(ply: int) -> float:
@@ -10,7 +10,7 @@ def weight(ply: int) -> float:
         return 1.0
     if ply < EXACT:
         return 9.0
-    return 2.0 if ply < EXACT + 2 else 0.3
+    return 5.0 if ply < EXACT + 2 else 0.3
 
 
 def pace(ply: int) -> float:
