@@ -5,12 +5,12 @@ SETTLED, EXACT, PLIES = 52, 54, 64
 
 
 def weight(ply: int) -> float:
-    """What a move deserves: most where the search may just reach the end, next to nothing where it certainly does."""
+    """What a move deserves: most where the search may just reach the end. What the last moves do not need is left over."""
     if ply < SETTLED:
         return 1.0
     if ply < EXACT:
         return 9.0
-    return 5.0 if ply < EXACT + 2 else 0.3
+    return 5.0 if ply < EXACT + 2 else 1.0
 
 
 def pace(ply: int) -> float:
