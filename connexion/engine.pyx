@@ -1,5 +1,6 @@
-"""The engine of Connexion: an iteratively deepened search over a learned evaluation, and exact play near the end."""
+"""The engine of Connexion: Monte Carlo tree search over a learned evaluation while tiles are drawn, then exact play."""
 
+from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 
 from core.bits cimport popcount64
@@ -8,6 +9,7 @@ from connexion.evaluate cimport Weights
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport MAX_MOVES, SETTLED_PLIES, Board, Position
 from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_free, search_new, search_start, value_after
+from connexion.tree cimport Edge, Tree, best_edge, playout, tree_free, tree_new, tree_start
 
 from connexion.clock import pace
 from connexion.evaluate import default_weights
@@ -17,12 +19,14 @@ from core.limits import Limits, SearchInfo
 BENCH_LIMITS = Limits(nodes=2000)
 """Of each search of the fingerprint."""
 
-# What the search spares itself, each with the margin that it brings in points a game: pairs on common bags, 6,000 nodes a move.
 cdef enum:
-    ROOT = 30               # moves that are searched at all, the best ones by the evaluation after them: +2.3 +- 3.0, a ply deeper
-    WIDTH = 24              # moves inside the tree, by gain and threat: +4.0 +- 2.7 over 16, which is no worse than 11
-    DEFAULT_NODES = 100_000
-    FIRST_DEPTHS = 4        # near the end, before everything is searched to the end
+    TREE_PLIES = 50         # before this ply the tree search chooses, from it on the search that goes to the end
+    DEFAULT_NODES = 20_000
+    AT_A_TIME = 16          # playouts between two looks at the clock
+    # What the search to the end spares itself while it does not reach it:
+    ROOT = 30               # moves that are searched at all, the best ones by the evaluation after them
+    WIDTH = 24              # moves inside the tree, by gain and threat
+    FIRST_DEPTHS = 4        # before everything is searched to the end
     SOON = 10               # so many plies are searched to the end at once; more, when a part of the time has gone
 
 cdef double PART = 0.1
@@ -32,6 +36,7 @@ cdef class Engine:
     """Chooses moves; it owns the search's memory and forgets between choices."""
 
     cdef Search* search
+    cdef Tree* tree
     cdef Weights weights
     cdef Choice choices[MAX_MOVES]
     cdef int number
@@ -39,11 +44,13 @@ cdef class Engine:
     def __cinit__(self, Weights weights=None):
         self.weights = default_weights() if weights is None else weights
         self.search = search_new(self.weights.values)
-        if self.search == NULL:
+        self.tree = tree_new(self.weights.values)
+        if self.search == NULL or self.tree == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         search_free(self.search)
+        tree_free(self.tree)
 
     def pace(self, Position position):
         """For how many moves like this one the clock is to last."""
@@ -51,14 +58,15 @@ cdef class Engine:
 
     def stop(self):
         """End the search that runs in another thread; it returns what it has found."""
-        self.search.stopped = True
+        self.search.stopped = self.tree.stopped = True
 
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
 
         The score is the margin that is expected in the end, in points.
 
-        The first iteration is finished whatever the limits. Raises RuleError when the game is over.
+        While tiles are drawn, its depth is that of the longest line looked at and its nodes are playouts; at a depth of 1 every move
+        is tried and the evaluation asked. The first iteration is finished whatever the limits. Raises RuleError when the game is over.
         """
         cdef Search* s = self.search
         cdef Board board = position.board
@@ -76,6 +84,9 @@ cdef class Engine:
         s.width = WIDTH
         s.max_nodes, s.deadline = 0, 0
         self.number = ordered_moves(&board, self.choices, MAX_MOVES, 1)
+        unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
+        if board.ply < TREE_PLIES and limits.depth != 1:
+            return self.grow(&board, limits.nodes or (DEFAULT_NODES if unlimited else 0), deadline, limits.depth or 0, started, report)
         reached = 0
         while reached < left and (limits.depth is None or reached < limits.depth):
             depth = reached + 1
@@ -99,7 +110,6 @@ cdef class Engine:
                 report(self.outcome(reached, margin + round(<double>value / SCALE), started))
             if depth == 1 and board.ply < SETTLED_PLIES:
                 self.number = min(self.number, ROOT)
-            unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
             s.max_nodes = DEFAULT_NODES if unlimited else limits.nodes or 0
             s.deadline = deadline
             if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
@@ -109,6 +119,31 @@ cdef class Engine:
     cdef outcome(self, int depth, int score, double started):
         move = (self.choices[0].move >> 4, self.choices[0].move & 15)
         return SearchInfo(move, score, depth, self.search.nodes, clock_now() - started, (move,))
+
+    cdef grow(self, Board* b, uint64_t nodes, double deadline, int depth, double started, report):
+        """The outcome of a tree search that is bounded where the numbers are not 0; some playouts are made whatever the bounds."""
+        cdef Tree* t = self.tree
+        cdef uint64_t done = 0
+        cdef uint64_t next_report = AT_A_TIME
+        cdef int _i
+        tree_start(t, b)
+        while True:
+            with nogil:
+                for _i in range(AT_A_TIME if nodes == 0 else <int>min(nodes - done, <uint64_t>AT_A_TIME)):
+                    playout(t, b)
+                    done += 1
+            if t.stopped or nodes and done >= nodes or deadline and clock_now() >= deadline or depth and t.deepest >= depth:
+                return self.grown(b, done, started)
+            if report is not None and done >= next_report:
+                next_report *= 2
+                report(self.grown(b, done, started))
+
+    cdef grown(self, Board* b, uint64_t done, double started):
+        cdef Edge* edge = best_edge(self.tree)
+        cdef int seat = b.ply & 1
+        move = (edge.move >> 4, edge.move & 15)
+        score = b.score[seat] - b.score[1 - seat] + round(edge.total / edge.visits / SCALE)
+        return SearchInfo(move, score, self.tree.deepest, done, clock_now() - started, (move,))
 
     cdef int sort(self, Board* b) noexcept nogil:
         """Sort the moves by what they are worth with no ply after them; the value of the best one."""

@@ -1,7 +1,7 @@
 """Principal variation search (Marsland and Campbell, 1982) over Connexion: exact near the end, before it to a fixed depth.
 
 Values are what the mover's margin will change by, in 1/SCALE points. A tile is drawn where it is known, and averaged over where it
-is one of two; before that nothing is drawn: hands shrink on the way down, and the evaluation reckons with what is likely to come.
+is one of two; before that nothing is drawn and hands would shrink on the way down, which is why tree.pxd plays those plies.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t

@@ -25,6 +25,7 @@ from tests.games import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from core.limits import SearchInfo
     from core.rules import Move
     from core.rules import Position as AnyPosition
 
@@ -177,3 +178,47 @@ def test_what_is_drawn_last_is_averaged_over() -> None:
             drawn = {after.reveal(tile) for tile in {after.drawn, *after.bags[1]}}
             values.append(-sum(engine.choose(case, Limits(depth=1)).score for case in drawn) / len(drawn))
         assert found.score == pytest.approx(max(values), abs=1.01)  # both are rounded to points
+
+
+def test_a_tree_grows_as_it_is_told() -> None:
+    """So many playouts and no more, the same ones every time; it tells what it has found after ever longer times."""
+    engine, position = Engine(), next(games(6, 30))
+    told: list[SearchInfo] = []
+    first, second = engine.choose(position, Limits(nodes=1000), told.append), Engine().choose(position, Limits(nodes=1000))
+    assert (first.move, first.score, first.depth, first.nodes) == (second.move, second.score, second.depth, 1000)
+    assert [info.nodes for info in told] == [16, 32, 64, 128, 256, 512]
+    assert engine.choose(position, Limits(nodes=1)).nodes == 1
+    assert engine.choose(position, Limits(depth=3)).depth == 3
+
+
+def test_a_tree_that_is_full_goes_on() -> None:
+    position = next(games(7))
+    small, large = (Engine().choose(position, Limits(nodes=nodes)) for nodes in (1000, 300_000))
+    assert large.nodes == 300_000
+    assert large.depth > small.depth
+    assert large.move in position.legal()
+
+
+def test_a_tree_looks_further_than_the_evaluation() -> None:
+    """On the same bags with the sides swapped a small tree beats the evaluation of every move."""
+    engine, margins = Engine(), []
+    for seed in range(6):
+        for side in (0, 1):
+            position = Position.start(seed)
+            while not position.over:
+                limits = Limits(nodes=400) if position.to_move == side else Limits(depth=1)
+                position = position.play(engine.choose(position, limits).move)
+            margins.append(lead(position, side))
+    assert sum(margins) > 0
+
+
+def test_a_move_before_the_last_draws_is_worth_their_mean() -> None:
+    """At ply 49 one of three tiles is drawn; a tree's score is close to that of a search of all of them, one ply later."""
+    engine = Engine()
+    for position in islice(games(8, 49), 4):
+        found = engine.choose(position, Limits(nodes=20_000))
+        seat = position.to_move
+        after = position.play(found.move)
+        bag = [*after.bags[seat], after.drawn]
+        later = [-engine.choose(after.reveal(tile), Limits(nodes=20_000)).score for tile in bag]
+        assert found.score == pytest.approx(sum(later) / len(later), abs=12)
