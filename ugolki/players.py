@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import RuleError, UnknownNameError
 from core.players import Greedy, Uniform
+from ugolki.beam import Beam
 from ugolki.best_reply import BestReply
 from ugolki.engine import Engine
 from ugolki.geometry import distance
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from core.rules import Move, Searcher
     from core.rules import Position as AnyPosition
 
-NAMES = ("bot", "greedy", "random", "brs:5", "uct:1000")
-MOST_PLIES, MOST_ITERATIONS = 20, 1_000_000
+NAMES = ("bot", "greedy", "random", "brs:5", "uct:1000", "beam:100")
+MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Position]:
@@ -36,6 +37,8 @@ def player(name: str, seed: int | None = None) -> Searcher[Position]:
         return BestReply(number)
     if kind == "uct" and 1 <= number <= MOST_ITERATIONS:
         return Uct(number)
+    if kind == "beam" and 1 <= number <= MOST_WIDTH:
+        return Beam(number)
     raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")
 
 
