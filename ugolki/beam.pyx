@@ -30,10 +30,21 @@ cdef int16_t TRIPLES[NUMBERS]       # of cells i < j < k in the player's view: C
 cdef uint8_t SEEN[4][128]           # [seat][cell code], the cell's number in the seat's view
 
 
-cdef void fill_tables():
+def read(path):
+    """A file of the package, which may lie in an archive."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        loader = getattr(__spec__, "loader", None)
+        if not hasattr(loader, "get_data"):
+            raise
+        return loader.get_data(path)
+
+
+cdef void fill_tables() except *:
     cdef int i, seat, column, row
-    data = __spec__.loader.get_data(os.path.join(os.path.dirname(__file__), "beam.bin"))
-    numbers = array("h", unseal("weights", data, "ugolki")[1])
+    numbers = array("h", unseal("weights", read(os.path.join(os.path.dirname(__file__), "beam.bin")), "ugolki")[1])
     if len(numbers) != NUMBERS:
         raise TextError(f"{len(numbers)} numbers instead of {NUMBERS}")
     if sys.byteorder == "big":
