@@ -42,7 +42,10 @@ def test_the_thoughts_of_an_engine(whole_game: Game) -> None:
     assert not data["interrupted"]
     said = quartet(whole_game.name, "--nodes", "3000").stdout.splitlines()
     assert said[-1].startswith(f"best: {data['best']} ")
-    rows = said[said.index(analyse.HEAD) + 1 : -1]
+    shown = said[said.index(analyse.HEAD) + 1 : -1]
+    table = next((at for at, row in enumerate(shown) if row.startswith("move ")), len(shown))
+    rows = shown[:table]
+    assert len(shown[table + 1 :]) == len(data["candidates"])
     assert len(rows) >= len(data["lines"])
     assert all(int(row.split()[0]) > 0 for row in rows)
 

@@ -129,3 +129,26 @@ def test_it_beats_three_greedy_players() -> None:
     share = fmean(outcome.shares[0] for outcome in outcomes)
     assert share >= 0.85  # fair is 0.25
     assert math.isclose(sum(sum(outcome.shares) for outcome in outcomes), len(outcomes))
+
+
+def test_candidates_are_what_the_search_weighed() -> None:
+    """A win in one is the most visited, finishes first, and leaves no penalty; visits add up to the iterations."""
+    engine = Engine()
+    assert engine.candidates() == []
+    home = [(6, 6, 1), (7, 6, 1), (8, 6, 1), (6, 7, 1), (7, 7, 1)]
+    rivals = [(c, r, 3) for c, r in ((9, 0), (8, 0), (7, 0), (9, 1), (8, 1), (9, 2))]
+    position = board(*home, (5, 8, 1), *rivals)
+    info = engine.choose(position, Limits(nodes=2000))
+    rows = engine.candidates()
+    assert rows[0] == {"move": info.move, "visits": rows[0]["visits"], "share": 1.0, "order": "0 2", "penalty": 0.0}
+    assert sum(int(str(row["visits"])) for row in rows) == 2000
+    assert {row["move"] for row in rows} <= set(position.legal())
+    assert any(row["penalty"] for row in rows[1:])
+
+
+def test_no_candidates_where_nothing_was_searched() -> None:
+    engine = Engine()
+    engine.choose(Position.start(), Limits(nodes=200))
+    rival = [(c, r, 3) for c, r in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 3))]
+    engine.choose(board(*rival, (5, 9, 1), (9, 8, 1), (9, 7, 1), (9, 6, 1), (8, 9, 1), (9, 9, 1)), Limits(nodes=100))
+    assert engine.candidates() == []

@@ -16,6 +16,13 @@ class Engine:
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
 
+    def candidates(self) -> list[dict[str, object]]:
+        """What the last search thinks of each move, the most visited first; nothing where it needed none. See `core.rules.Engine`.
+
+        Under "share" what the mover may expect of the win, under "order" the seats as they are expected to finish, under "penalty"
+        what is left of the mover's: both by the mean over all positions where the tree ends, as often as each was visited.
+        """
+
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The most visited move.
 

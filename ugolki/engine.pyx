@@ -124,6 +124,7 @@ cdef class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice."""
 
     cdef MctsTree* tree
+    cdef Board root             # of the tree
     cdef bint stopped
 
     def __cinit__(self):
@@ -157,6 +158,8 @@ cdef class Engine:
         cdef int count = generate(&root, root.ply & 3, moves)
         if count == 0:
             raise RuleError("no piece can move")
+        self.root = root
+        tree.node_count = 0
         if over(&root):
             return final_move(&root, moves, count)
         if count == 1:
@@ -179,6 +182,37 @@ cdef class Engine:
             with nogil:
                 done += mcts_run(tree, &root, chunk, deadline)
 
+    def candidates(self):
+        """What the last search thinks of each move, the most visited first; nothing where it needed none. See `core.rules.Engine`.
+
+        Under "share" what the mover may expect of the win, under "order" the seats as they are expected to finish, under "penalty"
+        what is left of the mover's: both by the mean over all positions where the tree ends, as often as each was visited.
+        """
+        cdef MctsTree* tree = self.tree
+        cdef MctsEdge* edge
+        cdef double costs[PLAYERS]
+        cdef double penalties[PLAYERS]
+        cdef int32_t i
+        rows = []
+        if tree.node_count == 0:
+            return rows
+        for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count):
+            edge = &tree.edges[i]
+            if edge.visits == 0:
+                continue
+            costs[:] = [0, 0, 0, 0]
+            penalties[:] = [0, 0, 0, 0]
+            add_ends(tree, &self.root, edge, costs, penalties)
+            playing = [seat for seat in range(PLAYERS) if self.root.penalty[seat] != NOBODY]
+            rows.append({
+                "move": move_tuple(edge.move),
+                "visits": edge.visits,
+                "share": edge.total / edge.visits,
+                "order": " ".join(map(str, sorted(playing, key=lambda seat: costs[seat]))),
+                "penalty": penalties[self.root.ply & 3] / edge.visits,
+            })
+        return sorted(rows, key=lambda row: (-row["visits"], -row["share"]))
+
     cdef outcome(self, uint64_t iterations, double started):
         cdef MctsTree* tree = self.tree
         cdef int32_t best = mcts_best(tree, 0)
@@ -190,6 +224,26 @@ cdef class Engine:
                 break
             line.append(move_tuple(tree.edges[best].move))
         return SearchInfo(line[0], score, len(line), iterations, clock_now() - started, tuple(line))
+
+
+cdef void add_ends(const MctsTree* tree, const Board* before, const MctsEdge* edge, double* costs, double* penalties) noexcept nogil:
+    """Add up every seat's cost and penalty where the tree below the edge ends, each position as often as it was visited."""
+    cdef Board board = before[0]
+    cdef const MctsNode* node
+    cdef int32_t i
+    cdef int seat
+    cdef uint32_t here = edge.visits
+    make(&board, edge.move)
+    if edge.child:
+        node = &tree.nodes[edge.child]
+        for i in range(node.first, node.first + node.count):
+            if tree.edges[i].visits:
+                here -= tree.edges[i].visits
+                add_ends(tree, &board, &tree.edges[i], costs, penalties)
+    for seat in range(PLAYERS):
+        if here and board.penalty[seat] != NOBODY:
+            costs[seat] += here * <double>(cost(&board, seat))
+            penalties[seat] += here * <double>board.penalty[seat]
 
 
 cdef final_move(const Board* board, const Move* moves, int count):

@@ -12,12 +12,14 @@ from ugolki.engine import Engine
 from ugolki.geometry import distance
 from ugolki.protocol import PASS
 from ugolki.rules import Position
+from ugolki.uct import Uct
 
 if TYPE_CHECKING:
     from core.rules import Move, Searcher
     from core.rules import Position as AnyPosition
 
-NAMES = ("bot", "greedy", "random", "brs:5")
+NAMES = ("bot", "greedy", "random", "brs:5", "uct:1000", "beam:100")
+MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Position]:
@@ -28,10 +30,17 @@ def player(name: str, seed: int | None = None) -> Searcher[Position]:
         return Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
     if name == "random":
         return Uniform(Random(seed), playing_on)
-    kind, _, number = name.partition(":")
-    if kind == "brs" and number.isdecimal() and 1 <= int(number) <= 20:
-        return BestReply(int(number))
-    raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or another depth)")
+    kind, _, digits = name.partition(":")
+    number = int(digits) if digits.isdecimal() and digits.isascii() else 0
+    if kind == "brs" and 1 <= number <= MOST_PLIES:
+        return BestReply(number)
+    if kind == "uct" and 1 <= number <= MOST_ITERATIONS:
+        return Uct(number)
+    if kind == "beam" and 1 <= number <= MOST_WIDTH:
+        from ugolki.beam import Beam  # noqa: PLC0415  (it reads a file of numbers)
+
+        return Beam(number)
+    raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")
 
 
 def gain(position: AnyPosition, move: Move) -> int:
