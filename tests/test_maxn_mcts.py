@@ -1,0 +1,110 @@
+"""The multi-player tree search against plain Python that looks at every leaf: a toy game, compiled here with the kernel in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAYERS, MOVES, PLIES = 3, (1, 2, 3), 4
+SEEDS = range(1, 61)
+MARGIN = 0.05
+"""Shares of the win that 200,000 iterations tell apart; moves that look bad at first are tried seldom, so smaller gaps take many more."""
+BUILD = """
+import sys
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+root, folder = sys.argv.pop(1), sys.argv.pop(1)
+flags = [] if sys.platform == "win32" else ["-O1", "-ffp-contract=off"]
+toy = Extension("shuffled", [folder + "/shuffled.pyx"], include_dirs=[root], extra_compile_args=flags)
+setup(name="toy", ext_modules=cythonize([toy], include_path=[root], quiet=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder: Path = tmp_path_factory.mktemp("maxn")
+    (folder / "shuffled.pyx").write_bytes((ROOT / "tests" / "maxn" / "shuffled.pyx").read_bytes())
+    command = [sys.executable, "-c", BUILD, str(ROOT), str(folder), "--quiet", "build_ext", "--inplace"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = (path for path in folder.glob("shuffled*") if path.suffix in {".so", ".pyd"})
+    spec = importlib.util.spec_from_file_location("shuffled", built)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def lines(toy: Any, path: int, margin: float, ply: int = 0, stuck: int = -1) -> dict[tuple[float, ...], int]:
+    """How the game may end, shares -> first move of the line, when every seat takes the most for itself, or within `margin` of it.
+
+    With margin 0 that is max^n (Luckhart and Irani 1986), one line, for leaves never tie. A sampling search cannot tell moves apart
+    that are nearly equal for their mover, though to the others they may make all the difference.
+    """
+    if ply == PLIES:
+        return {toy.leaf(path): 0}
+    seat = ply % PLAYERS
+    moves = (0,) if seat == stuck else MOVES
+    after = {move: lines(toy, path << 2 | move, margin, ply + 1, stuck) for move in moves}
+    sure = max(min(shares[seat] for shares in ends) for ends in after.values())
+    return {shares: move for move, ends in after.items() for shares in ends if shares[seat] >= sure - margin}
+
+
+def worth(toy: Any, path: int) -> dict[int, float]:
+    """Root move -> what max^n gives the first player after it."""
+    return {move: next(iter(lines(toy, path << 2 | move, 0, 1)))[0] for move in MOVES}
+
+
+def regret(toy: Any, iterations: int) -> float:
+    """By how much the choices fall short of the best ones, over all seeds."""
+    values = {seed: worth(toy, seed) for seed in SEEDS}
+    return sum(max(values[seed].values()) - values[seed][toy.search(seed, iterations)[0]] for seed in SEEDS)
+
+
+def test_it_finds_the_moves_of_max_n(toy: Any) -> None:
+    told = 0
+    for seed in SEEDS:
+        good = set(lines(toy, seed, MARGIN).values())
+        assert toy.search(seed, 200_000)[0] in good
+        told += len(good) < len(MOVES)
+    assert told >= len(SEEDS) // 2, "where every move is good, nothing was tested"
+
+
+def test_its_value_comes_near_that_of_max_n(toy: Any) -> None:
+    for seed in SEEDS:
+        own = [shares[0] for shares in lines(toy, seed, MARGIN)]
+        assert min(own) - MARGIN <= toy.search(seed, 200_000)[1] <= max(own) + MARGIN
+
+
+def test_more_iterations_are_better(toy: Any) -> None:
+    assert regret(toy, 10) > 2 * regret(toy, 10_000)
+
+
+def test_a_seat_that_is_stuck_passes(toy: Any) -> None:
+    for seed in SEEDS:
+        move, share, *_ = toy.search(seed, 200_000, stuck=1)
+        ends = lines(toy, seed, MARGIN, stuck=1)
+        assert move in ends.values()
+        assert min(ends)[0] - MARGIN <= share <= max(ends)[0] + MARGIN
+    assert toy.search(1, 50, stuck=0)[4] == [50], "the root passes too"
+
+
+def test_the_limits_hold(toy: Any) -> None:
+    assert toy.search(1, 500)[2] == 500
+    assert toy.search(1, 500, deadline=1e-9)[2] == 16, "the clock is looked at every sixteenth time"
+
+
+def test_a_full_tree_goes_on_searching(toy: Any) -> None:
+    _, _, done, nodes, visits = toy.search(1, 5000, max_nodes=20)
+    assert (done, nodes) == (5000, 20)
+    assert sum(visits) == 5000
