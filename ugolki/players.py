@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import RuleError, UnknownNameError
 from core.players import Greedy, Uniform
+from ugolki.beam import Beam
 from ugolki.best_reply import BestReply
 from ugolki.engine import Engine
 from ugolki.geometry import distance
@@ -37,8 +38,6 @@ def player(name: str, seed: int | None = None) -> Searcher[Position]:
     if kind == "uct" and 1 <= number <= MOST_ITERATIONS:
         return Uct(number)
     if kind == "beam" and 1 <= number <= MOST_WIDTH:
-        from ugolki.beam import Beam  # noqa: PLC0415  (it reads a file of numbers)
-
         return Beam(number)
     raise UnknownNameError(f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")
 
