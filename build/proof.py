@@ -10,13 +10,12 @@ The artefact lies in an empty folder, and nothing of the project is on any path 
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import registry
 from arena.launch import launch
@@ -83,7 +82,7 @@ def prove_lines(game: LineGame, command: Sequence[str], folder: Path, variants: 
         lines = conversation(game, duel, seat)
         package = registry.GAMES[name]
         expected = ask([sys.executable, "-m", package], Path(HOME), lines, {**FIXED, "PYTHONPATH": HOME})
-        compare(said, expected, "the artefact", "source")
+        compare(Heard(said), expected, "the artefact", "source")
         for variant in variants:
             setting = " ".join(f"{key}={value}" for key, value in variant.items())
             compare(ask(command, folder, lines, {**NO_PYTHON, **FIXED, **variant}), expected, f"the artefact with {setting}", "source")
@@ -142,8 +141,15 @@ def conversation(game: LineGame, duel: Duel, seat: int) -> list[str]:
     return [game.protocol.format_message(message, seat) for message in [*heard, Finish()]]
 
 
-def ask(command: Sequence[str], folder: Path, lines: Sequence[str], env: Mapping[str, str]) -> list[str]:
-    """What a program answers to these lines, the answer to READY left away. Raises QuartetError where it fails, or complains."""
+class Heard(NamedTuple):
+    """What a program has answered, the answer to READY left away, and what is wrong with how it ended."""
+
+    answers: list[str]
+    complaint: str | None = None
+
+
+def ask(command: Sequence[str], folder: Path, lines: Sequence[str], env: Mapping[str, str]) -> Heard:
+    """What a program answers to these lines."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -153,16 +159,20 @@ def ask(command: Sequence[str], folder: Path, lines: Sequence[str], env: Mapping
         text=True,
         check=False,
     )
-    if done.returncode or done.stderr:
-        raise QuartetError(f"{' '.join(command)} ends with status {done.returncode}, and says {done.stderr.strip()[:200]!r}")
-    return done.stdout.splitlines()[1:]
+    wrong = f"ends with status {done.returncode}, and says {done.stderr.strip()[:200]!r}" if done.returncode or done.stderr else None
+    return Heard(done.stdout.splitlines()[1:], wrong)
 
 
-def compare(said: Sequence[str], expected: Sequence[str], who: str, whom: str) -> None:
-    """Raises QuartetError at the first difference."""
-    for number, (one, other) in enumerate(itertools.zip_longest(said, expected), start=1):
+def compare(said: Heard, expected: Heard, who: str, whom: str) -> None:
+    """Raises QuartetError at the first difference: one that would have moved otherwise complains of what it hears next."""
+    for number, (one, other) in enumerate(zip(said.answers, expected.answers, strict=False), start=1):
         if one != other:
             raise QuartetError(f"answer {number} of {who} is {one!r}, that from {whom} {other!r}")
+    for heard, name in ((said, who), (expected, whom)):
+        if heard.complaint is not None:
+            raise QuartetError(f"{name} {heard.complaint}")
+    if len(said.answers) != len(expected.answers):
+        raise QuartetError(f"{who} gives {len(said.answers)} answers, {whom} {len(expected.answers)}")
 
 
 # Judges that exchange files
@@ -178,7 +188,7 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
         for turn in take_turns(game, command, ours, limit, FIXED):
             seed = str(turn_seed(SEED, turn.seat, turn.ply))
             expected = from_source(game, turn.input, {**FIXED, "QUARTET_SEED": seed}, folder)
-            compare([turn.output], [expected], f"the artefact at ply {turn.ply}", "source")
+            compare(Heard([turn.output]), Heard([expected]), f"the artefact at ply {turn.ply}", "source")
             count += 1
     say(f"a game on every second seat, at {NODES} nodes, against {opponent(game)}: {count} answers, all as from source")
     if slow is None:

@@ -67,7 +67,9 @@ def lines() -> list[str]:
 @pytest.fixture(scope="module")
 def expected(lines: Sequence[str]) -> list[str]:
     """What the engine from source answers."""
-    answers: list[str] = proof.ask([sys.executable, "-m", GAME], ROOT, lines, FIXED)
+    heard = proof.ask([sys.executable, "-m", GAME], ROOT, lines, FIXED)
+    assert heard.complaint is None
+    answers: list[str] = heard.answers
     return answers
 
 
