@@ -39,7 +39,7 @@ class Native(frozen.System):
         compiled = sysconfig.get_config_var("DESTSHARED") or str(Path(sys.base_prefix, "DLLs"))
         return cls(
             home / "bootloader" / PLATFORM / f"run{suffix}",
-            Path(library),
+            Path(library).resolve(),  # PyInstaller takes the library or a link to it from a set, now this, now that
             suffix,
             Path(sysconfig.get_path("stdlib")),
             (Path(compiled),),
