@@ -7,7 +7,7 @@ from array import array
 from libc.stdlib cimport abs, free
 
 from core.errors import TextError
-from core.sealed import unseal
+from core.sealed import resource, unseal
 
 LEVELS = ("plain", "sse2", "avx2", "avx512")
 """The CPU levels that the network is written for, the best one last; all give the same number."""
@@ -82,23 +82,11 @@ def default_weights():
     """The weights that the package brings; read once. Raises TextError where they are missing or damaged."""
     global _default
     if _default is None:
-        _default = Weights(_read(os.path.join(os.path.dirname(__file__), "weights.bin")))
+        _default = Weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
     return _default
 
 
 cdef object _default = None
-
-
-def _read(path):
-    """A file of the package, which may lie in an archive. Raises TextError where there is none."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        try:
-            return __spec__.loader.get_data(path)
-        except (AttributeError, OSError):
-            raise TextError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _count(text):

@@ -9,9 +9,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from rich.console import Console
+from rich.progress import track
 
 from ataxx.fen import SIZE
 from ataxx.openings import BOOK
@@ -72,14 +76,10 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     command = " ".join(f"--{name} {getattr(chosen, name)}" for name in ("plies", "count", "nodes", "most", "seed", "player"))
     lines = [f"# python -m ataxx.make_openings {command}"]
-    found = openings(chosen.plies, chosen.nodes, chosen.most, chosen.seed, chosen.player)
-    for position, _ in found:
-        lines.append(position.text())
-        if sys.stderr.isatty():
-            print(f"\r{len(lines) - 1} of {chosen.count}", end="", file=sys.stderr)
-        if len(lines) > chosen.count:
-            break
-    else:
+    found = islice(openings(chosen.plies, chosen.nodes, chosen.most, chosen.seed, chosen.player), chosen.count)
+    shown = track(found, "openings", chosen.count, console=Console(stderr=True), disable=not sys.stderr.isatty())
+    lines += [position.text() for position, _ in shown]
+    if len(lines) <= chosen.count:
         print(f"only {len(lines) - 1} openings are balanced enough", file=sys.stderr)
     chosen.out.write_text("".join(line + "\n" for line in lines), encoding="ascii", newline="\n")
     return 0

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ ALWAYS = ("build.start", "core.frozen", "core.selftest")
 
 
 @dataclass(frozen=True)
-class System:
+class System(ABC):
     """What an executable is made of, for one system.
 
     Attributes:
@@ -65,19 +66,19 @@ class System:
     compiled: tuple[Path, ...]
     endings: tuple[str, ...]
 
+    @abstractmethod
     def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
         """Compile these; gives the files, and for each module its file's name and its own name there. Raises QuartetError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def needed(self, libraries: Iterable[Path]) -> list[Path]:
         """The libraries beside these that must come with them. Raises QuartetError."""
-        raise NotImplementedError
 
     def tidy(self, library: Path, scratch: Path) -> Path:  # noqa: ARG002
         """The library without what is not needed at run time."""
         return library
 
-    def finish(self, executable: Path) -> None:
+    def finish(self, executable: Path) -> None:  # noqa: B027  (most systems want nothing)
         """What the system wants done to an executable that has been put together. Raises QuartetError."""
 
     def standard_extension(self, name: str) -> Path | None:

@@ -10,7 +10,7 @@ What a game's agent must keep to, for its bundle to play on without a core:
 - Where a compiled module is missing, and nobody has asked for a player by name, it plays `greedy` on the reference rules:
   `core.lines.equip` does that.
 - Package data (weights) lies in `GAME/*.bin`, and a module reads what lies beside it by
-  `__spec__.loader.get_data(os.path.join(os.path.dirname(__file__), "weights.bin"))`: there may be no such file.
+  `core.sealed.resource(os.path.join(os.path.dirname(__file__), "weights.bin"))`: there may be no such file on any disk.
 - With QUARTET_NODES=N every search visits N nodes instead of looking at the clock, and with QUARTET_SEED nothing is left to chance:
   `core.lines` sees to both. At equal nodes the same conversation must come out, on any machine; the proof compares.
 """

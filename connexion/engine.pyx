@@ -80,13 +80,13 @@ cdef class Engine:
             raise RuleError("the game is over")
         # Only near the end can more time settle everything.
         deadline = (limits.deadline if limits.soft is None or board.ply >= SETTLED_PLIES else limits.soft) or 0
+        unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
+        if board.ply < TREE_PLIES and limits.depth != 1:
+            return self.grow(&board, limits.nodes or (DEFAULT_NODES if unlimited else 0), deadline, limits.depth or 0, started, report)
         search_start(s)
         s.width = WIDTH
         s.max_nodes, s.deadline = 0, 0
         self.number = ordered_moves(&board, self.choices, MAX_MOVES, 1)
-        unlimited = limits.nodes is None and limits.deadline is None and limits.depth is None
-        if board.ply < TREE_PLIES and limits.depth != 1:
-            return self.grow(&board, limits.nodes or (DEFAULT_NODES if unlimited else 0), deadline, limits.depth or 0, started, report)
         reached = 0
         while reached < left and (limits.depth is None or reached < limits.depth):
             depth = reached + 1

@@ -7,7 +7,7 @@ from array import array
 from connexion.rules cimport Position
 
 from core.errors import TextError
-from core.sealed import unseal
+from core.sealed import resource, unseal
 
 
 cdef class Weights:
@@ -35,23 +35,11 @@ cdef class Weights:
 
 
 def default_weights():
-    """The weights that the package brings; read once. Raises TextError where they are damaged."""
+    """The weights that the package brings; read once. Raises TextError where they are missing or damaged."""
     global _default
     if _default is None:
-        _default = Weights(_read(os.path.join(os.path.dirname(__file__), "weights.bin")))
+        _default = Weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
     return _default
 
 
 cdef object _default = None
-
-
-def _read(path):
-    """A file of the package, which may lie in an archive."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        loader = getattr(__spec__, "loader", None)
-        if not hasattr(loader, "get_data"):
-            raise
-        return loader.get_data(path)

@@ -33,10 +33,7 @@ cdef struct Tree:
     const int16_t* weights  # of the evaluation
     uint64_t random
     int deepest             # plies of the longest walk
-    int width               # moves of a node that are looked at
-    double exploration      # points
-    double temper           # points of gain and threat by which the prior falls
-    bint stopped            # by whom it may concern
+    bint stopped            # somebody asked for the end
 
 cdef Tree* tree_new(const int16_t* weights) noexcept nogil
 cdef void tree_free(Tree* t) noexcept nogil

@@ -18,7 +18,7 @@ cdef enum:
     SEED = 1
 
 cdef double EXPLORATION = 10    # points
-cdef double TEMPER = 10         # points of gain and threat less, and a move's prior is a quarter
+cdef double TEMPER = 10         # so many points of gain and threat less, and a move's prior is a quarter
 
 
 cdef Tree* tree_new(const int16_t* weights) noexcept nogil:
@@ -32,7 +32,6 @@ cdef Tree* tree_new(const int16_t* weights) noexcept nogil:
         tree_free(t)
         return NULL
     t.weights = weights
-    t.width, t.exploration, t.temper = WIDTH, EXPLORATION, TEMPER
     return t
 
 
@@ -64,14 +63,14 @@ cdef void expand(Tree* t, Board* b, Node* node) noexcept nogil:
     """Give a node its moves."""
     cdef Choice choices[MAX_MOVES]
     cdef Edge* edge
-    cdef int number = ordered_moves(b, choices, t.width, 1)
+    cdef int number = ordered_moves(b, choices, WIDTH, 1)
     cdef int i
     cdef double weight
     cdef double total = 0
     node.first, node.count = t.edge_count, <uint8_t>number
     for i in range(number):
         edge = &t.edges[t.edge_count + i]
-        weight = 1 + (choices[0].order - choices[i].order) / t.temper
+        weight = 1 + (choices[0].order - choices[i].order) / TEMPER
         edge.prior = <float>(1 / (weight * weight))
         total += edge.prior
         edge.total, edge.visits, edge.child = 0, 0, 0
@@ -108,11 +107,11 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
     cdef double best = -1e18
     # 1. The end, and a tree that is full.
     if node.first == NOT_EXPANDED:
-        if b.empty == 0 or t.edge_count > MAX_EDGES - t.width or t.node_count == MAX_NODES:
+        if b.empty == 0 or t.edge_count > MAX_EDGES - WIDTH or t.node_count == MAX_NODES:
             return node.value
         expand(t, b, node)
     # 2. PUCT. A move that was never visited is worth what the node is.
-    root = SCALE * t.exploration * sqrt(<double>node.visits)
+    root = SCALE * EXPLORATION * sqrt(<double>node.visits)
     for i in range(node.count):
         edge = &t.edges[node.first + i]
         value = (edge.total / edge.visits if edge.visits else node.value) + root * edge.prior / (1 + edge.visits)

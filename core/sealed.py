@@ -26,6 +26,19 @@ def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
     return head + f"crc32 {zlib.crc32(body, zlib.crc32(head)):08x}\n\n".encode() + body
 
 
+def resource(path: str) -> bytes:
+    """A file of a package, which may lie in an archive with the code. Raises TextError where it is missing."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  (agents start without pathlib)
+            return file.read()
+    except OSError as error:
+        try:
+            data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
+        except (AttributeError, OSError):
+            raise TextError(f"cannot read {path}: {error.strerror}") from None
+        return data
+
+
 def unseal(kind: str, data: bytes, game: str) -> tuple[dict[str, str], bytes]:
     """The fields of a file and its body. Raises TextError where it is of another kind, damaged, or another game's."""
     head, _, body = data.partition(b"\n\n")

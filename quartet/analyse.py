@@ -205,5 +205,5 @@ def _record(
         **row(found),
         "interrupted": interrupted,
         "lines": [row(info) for info in lines],
-        "candidates": [{**row, "move": say(row["move"], root.to_move)} for row in candidates],  # type: ignore[arg-type]
+        "candidates": [{**candidate, "move": say(candidate["move"], root.to_move)} for candidate in candidates],  # type: ignore[arg-type]
     }
