@@ -4,13 +4,13 @@
     000000.samples          the samples of unit 0, a sealed file (core/sealed.py), written whole; the fields name seed, games and nodes
     lock                    held by the process that plays
 
-A sample, all numbers little-endian and for the side to move:
+A game's samples follow each other in the order of play. A sample, all numbers little-endian and for the side to move:
 
     position    as the game encodes it, the same number of bytes for all
     score       int16, of the search, in the engine's unit
     ply         uint16
     result      int8, 1 won, 0 drawn, -1 lost
-    played      uint8, 1: the game was played to its end or solved, 0: it was adjudicated
+    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST: this is its first sample
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TAIL = struct.Struct("<hHbB")
-"""What follows a position: score, ply, result, played."""
+"""What follows a position: score, ply, result, flags."""
+PLAYED, FIRST = 1, 2
 
 
 class Batch(msgspec.Struct, frozen=True):

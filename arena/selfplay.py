@@ -11,7 +11,7 @@ import msgspec
 import psutil
 
 import registry
-from arena.samples import TAIL, Batch
+from arena.samples import FIRST, PLAYED, TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits
 from core.training import ForgetfulSearcher, Training
@@ -106,13 +106,13 @@ def one_game(training: Training, engine: ForgetfulSearcher, limits: Limits, posi
     while True:
         if position.over:
             scores = position.scores()
-            ahead, played = (scores[0] or 0) - (scores[1] or 0), 1
+            ahead, flags = (scores[0] or 0) - (scores[1] or 0), PLAYED
             break
         seat = position.to_move
         found = engine.choose(position, limits)
         sign = 1 if (found.score > 0) == (seat == 0) else -1  # of the first seat's lead
         if abs(found.score) >= training.SOLVED:
-            ahead, played = sign, 1
+            ahead, flags = sign, PLAYED
             break
         if found.move != pass_move:
             samples.append(Sample(training.encode(position), seat, found.score, position.ply))
@@ -122,11 +122,11 @@ def one_game(training: Training, engine: ForgetfulSearcher, limits: Limits, posi
             lasted = lasted + 1 if leader == sign else 1
             leader = sign
         if lasted == LASTING:
-            ahead, played = sign, 0
+            ahead, flags = sign, 0
             break
         position = position.play(found.move)
-    first = (ahead > 0) - (ahead < 0)
+    won = (ahead > 0) - (ahead < 0)
     return [
-        position + TAIL.pack(max(-MOST_SCORE, min(MOST_SCORE, score)), ply, first if seat == 0 else -first, played)
-        for position, seat, score, ply in samples
+        position + TAIL.pack(max(-MOST_SCORE, min(MOST_SCORE, score)), ply, won if seat == 0 else -won, flags | FIRST * (number == 0))
+        for number, (position, seat, score, ply) in enumerate(samples)
     ]

@@ -1,8 +1,10 @@
 """Training of a game's evaluation network from samples of self-play.
 
-The target of a position is a blend: (1 - result share) * sigmoid(score / unit) + result share * result, the result as 1, 0.5 or 0. The
-engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So
-engines that count differently, or are too sure of themselves, can be mixed.
+The target of a position is its lambda-return (Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988): what the
+search expected there, sigmoid(score / unit), counts 1 - lambda, and lambda goes to the target of the game's next sample, the last one's
+to the result, as 1, 0.5 or 0. So a position learns what the search found out some plies later. The engine's unit is measured on the
+samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So engines that count differently, or are
+too sure of themselves, can be mixed.
 
 Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an own part while training.
 
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.records import write_whole
-from arena.samples import TAIL, files, read
+from arena.samples import FIRST, TAIL, files, read
 from core import sparse_net
 from core.errors import QuartetError, TextError
 
@@ -50,7 +52,7 @@ class Recipe:
 
     Attributes:
         hidden: cells of the hidden layer; epochs, batch: in samples; rate: the highest of AdamW; decay: of the weights, times the rate.
-        result_share: of the result in the target, 0 .. 1; seed: of the first weights, the order and the symmetries.
+        trace: the lambda of the targets, 0: the score alone, 1: the result alone; seed: of the first weights, the order and the symmetries.
     """
 
     hidden: int = 64
@@ -58,7 +60,7 @@ class Recipe:
     batch: int = 16384
     rate: float = 0.002
     decay: float = 0.01
-    result_share: float = 0.3
+    trace: float = 0.93
     seed: int = 1
 
 
@@ -68,12 +70,14 @@ class Samples:
 
     Attributes:
         positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1; results: for the side to move.
-        held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
+        plies: of the positions; last: of its game; held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
     """
 
     positions: NDArray[np.uint8]
     expected: NDArray[np.float32]
     results: NDArray[np.int8]
+    plies: NDArray[np.uint16]
+    last: NDArray[np.bool_]
     held_back: NDArray[np.bool_]
     units: list[float]
     digest: str
@@ -89,11 +93,12 @@ def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Call
     for folder, paths in zip(folders, found, strict=True):
         if len(paths) < 2:
             raise QuartetError(f"training takes two files of samples at least; in {folder} there are {len(paths)}")
-    kind = np.dtype([("position", "u1", (position_bytes,)), ("score", "<i2"), ("ply", "<u2"), ("result", "i1"), ("played", "u1")])
+    kind = np.dtype([("position", "u1", (position_bytes,)), ("score", "<i2"), ("ply", "<u2"), ("result", "i1"), ("flags", "u1")])
     assert kind.itemsize == position_bytes + TAIL.size  # noqa: S101
     size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
     positions = np.empty((size, position_bytes), np.uint8)
-    expected, results, held_back = np.empty(size, np.float32), np.empty(size, np.int8), np.empty(size, np.bool_)
+    expected, results, plies = np.empty(size, np.float32), np.empty(size, np.int8), np.empty(size, np.uint16)
+    last, held_back = np.empty(size, np.bool_), np.empty(size, np.bool_)
     units = []
     count = done = 0
     digest = hashlib.sha256()
@@ -107,6 +112,8 @@ def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Call
             samples = np.frombuffer(body, kind)
             part = slice(count, count + len(samples))
             positions[part], expected[part], results[part] = samples["position"], samples["score"], samples["result"]
+            plies[part] = samples["ply"]
+            last[part] = last_of_games(samples["flags"], path)
             held_back[part] = done % HELD_BACK == 0
             count += len(samples)
             done += 1
@@ -114,7 +121,35 @@ def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Call
         whole = slice(first, count)
         units.append(unit_of_scores(expected[whole], results[whole]))
         expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
-    return Samples(positions[:count], expected[:count], results[:count], held_back[:count], units, digest.hexdigest()[:16])
+    name = digest.hexdigest()[:16]
+    return Samples(positions[:count], expected[:count], results[:count], plies[:count], last[:count], held_back[:count], units, name)
+
+
+def last_of_games(flags: NDArray[np.uint8], path: Path) -> NDArray[np.bool_]:
+    """Which samples of a file are the last of their games. Raises TextError where it does not tell games apart."""
+    first = (flags & FIRST) > 0
+    if len(first) and not first[0]:
+        raise TextError(f"{path} does not say where its games begin; an older version made it")
+    return np.append(first[1:], np.True_)[: len(first)]
+
+
+def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
+    """The targets of the samples, each for its side to move."""
+    odd = (samples.plies & 1).astype(np.bool_)
+    expected = np.where(odd, 1 - samples.expected, samples.expected)  # for the first seat, from here on
+    results = (samples.results.astype(np.float32) + 1) / 2
+    targets = np.where(odd, 1 - results, results)
+    ends = np.flatnonzero(samples.last)
+    lengths = np.diff(ends, prepend=-1)
+    order = np.argsort(-lengths, kind="stable")
+    ends, lengths = ends[order], lengths[order]
+    following = targets[ends]
+    for back in range(int(lengths[0]) if len(lengths) else 0):  # all games at once, from their ends
+        games = int(np.searchsorted(-lengths, -back, side="left"))  # that are longer
+        places = ends[:games] - back
+        following = (1 - trace) * expected[places] + trace * following[:games]
+        targets[places] = following
+    return np.where(odd, 1 - targets, targets).astype(np.float32)
 
 
 def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
@@ -153,8 +188,7 @@ class Trainer:
         if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
             raise QuartetError(f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}")
         self._game, self._samples, self.recipe = game, samples, recipe
-        wins = (samples.results.astype(np.float32) + 1) / 2
-        self._targets = ((1 - recipe.result_share) * samples.expected + recipe.result_share * wins).astype(np.float32)
+        self._targets = lambda_returns(samples, recipe.trace)
         self._training = np.flatnonzero(~samples.held_back)
         self._validation = np.flatnonzero(samples.held_back)
         self.epoch = 0

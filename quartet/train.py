@@ -32,11 +32,16 @@ if TYPE_CHECKING:
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), default=0.002, show_default=True, help="The highest learning rate.")
 @click.option("--decay", type=click.FloatRange(min=0), default=0.01, show_default=True, help="Weight decay.")
 @click.option(
-    "--lambda", "share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of the game's result in the target."
+    "--lambda",
+    "trace",
+    type=click.FloatRange(0, 1),
+    default=0.93,
+    show_default=True,
+    help="Of the lambda-returns that are learned; 0: the search's score, 1: the game's result.",
 )
 @click.option("--seed", default=1, show_default=True, help="Of the first weights, the order and the symmetries.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Threads, 2 at most; they change nothing but the time.")
-def command(game: str, data: tuple[Path, ...], out: Path, share: float, jobs: int | None, **options: Any) -> None:
+def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **options: Any) -> None:
     """Train the evaluation network of GAME on the folders of samples that `quartet selfplay` made, and write its weights.
 
     One unit of self-play in 50 is held back: the loss on it is printed after every epoch, in floats, and in the end as the integers of
@@ -55,7 +60,7 @@ def command(game: str, data: tuple[Path, ...], out: Path, share: float, jobs: in
     with bar("samples") as progress:
         task = progress.add_task("")
         samples = training.load(game, data, part.POSITION_BYTES, lambda done, total: progress.update(task, completed=done, total=total))
-    recipe = training.Recipe(result_share=share, **options)
+    recipe = training.Recipe(**options)
     trainer = training.Trainer(part, samples, recipe, jobs or len(usable_cores()))
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from arena import samples, selfplay
-from arena.samples import TAIL, Folder
+from arena.samples import FIRST, PLAYED, TAIL, Folder
 from arena.selfplay import Unit, play
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
@@ -27,7 +27,7 @@ def unit(number: int = 0, nodes: int = 30, games: int = 3) -> Unit:
 
 
 def tails(data: bytes) -> list[tuple[int, ...]]:
-    """Score, ply, result and whether it was played out, of every sample."""
+    """Score, ply, result and flags of every sample."""
     return [TAIL.unpack(data[start + 16 : start + SIZE]) for start in range(0, len(data), SIZE)]
 
 
@@ -50,9 +50,9 @@ def test_openings_are_random_and_as_long_as_the_game_says() -> None:
 
 
 def test_results_are_of_the_side_to_move() -> None:
-    for _, ply, result, played in tails(play(unit(games=10)).samples):
+    for _, ply, result, flags in tails(play(unit(games=10)).samples):
         assert result in (-1, 0, 1)
-        assert played in (0, 1)
+        assert flags in (0, PLAYED, FIRST, PLAYED | FIRST)
         assert 8 <= ply < 400
     by_ply = [(ply, result) for _, ply, result, _ in tails(play(unit(games=1)).samples)]
     first = {result if ply % 2 == 0 else -result for ply, result in by_ply}
@@ -92,7 +92,9 @@ def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tupl
     """Ply, score, result and whether it was played out, of the samples of a game with these scores."""
     game = Scripted(scores)
     found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move)  # type: ignore[arg-type]
-    return [(sample[0], *(TAIL.unpack(sample[1:])[i] for i in (0, 2, 3))) for sample in found]
+    values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
+    assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [True, *[False] * (len(values) - 1)][: len(values)]
+    return [(ply, score, result, flags & PLAYED) for ply, (score, _, result, flags) in values]
 
 
 def test_a_game_that_is_played_out_has_its_own_result() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import ataxx.training
 from arena import selfplay, training
 from arena.samples import Batch, Folder, read
-from arena.training import Recipe, Trainer
+from arena.training import Recipe, Trainer, lambda_returns
 from ataxx.evaluate import Weights
 from core import sparse_net
 from core.errors import QuartetError, TextError
@@ -156,16 +156,29 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_been(samples: training.Samples, 
         training.read_checkpoint(tmp_path / "state")
 
 
-def test_targets_blend_score_and_result(samples: training.Samples) -> None:
-    results = Trainer(ataxx.training, samples, Recipe(result_share=1))._targets
-    assert set(results.tolist()) <= {0.0, 0.5, 1.0}
-    assert np.array_equal(results, (samples.results + 1) / 2)
-    scores = Trainer(ataxx.training, samples, Recipe(result_share=0))._targets
-    assert np.array_equal(scores, samples.expected)
+def test_targets_are_lambda_returns(samples: training.Samples) -> None:
+    assert np.array_equal(lambda_returns(samples, 1), (samples.results + 1) / 2)
+    scores = lambda_returns(samples, 0)
+    assert scores == pytest.approx(samples.expected, abs=1e-6)
     assert 0 < scores.min() < 0.2
     assert 0.8 < scores.max() < 1
-    blended = Trainer(ataxx.training, samples, Recipe(result_share=0.25))._targets
-    assert blended == pytest.approx(0.75 * scores + 0.25 * results, abs=1e-6)
+    targets = lambda_returns(samples, 0.75)
+    for place in range(len(samples) - 1, -1, -1):
+        if samples.last[place]:
+            following = (samples.results[place] + 1) / 2
+        else:
+            passes = (samples.plies[place + 1] - samples.plies[place]) % 2 == 0  # the other side was skipped
+            following = targets[place + 1] if passes else 1 - targets[place + 1]
+        assert targets[place] == pytest.approx(0.25 * samples.expected[place] + 0.75 * following, abs=1e-5)
+    assert Trainer(ataxx.training, samples, Recipe(trace=0.75))._targets.tolist() == targets.tolist()
+
+
+def test_games_are_told_apart(samples: training.Samples) -> None:
+    assert 20 < samples.last.sum() <= 30, "a game that is solved at once has no samples"
+    sign = np.where(samples.plies % 2, -samples.results, samples.results)  # of the first seat
+    within = ~samples.last[:-1]
+    assert np.array_equal(sign[:-1][within], sign[1:][within])
+    assert (np.diff(samples.plies.astype(int))[within] > 0).all()
 
 
 def test_the_unit_of_the_scores_is_found() -> None:
@@ -211,6 +224,10 @@ def test_what_cannot_be_trained_is_told(data: Path, samples: training.Samples, t
     for number in (0, 1):
         (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ataxx"}, b"odd"))
     with pytest.raises(TextError, match="3 bytes"):
+        training.load("ataxx", [tmp_path], 16)
+    for number in (0, 1):
+        (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ataxx"}, bytes(22)))
+    with pytest.raises(TextError, match="does not say where its games begin"):
         training.load("ataxx", [tmp_path], 16)
     with pytest.raises(TextError, match="for 'ataxx', not for 'nim'"):
         training.load("nim", [data], 16)
