@@ -4,13 +4,15 @@
     000000.samples          the samples of unit 0, a sealed file (core/sealed.py), written whole; the fields name seed, games and nodes
     lock                    held by the process that plays
 
-A game's samples follow each other in the order of play. A sample, all numbers little-endian and for the side to move:
+A game's samples follow each other in the order of play, then those beside its path. A sample, all numbers little-endian and for the
+side to move:
 
     position    as the game encodes it, the same number of bytes for all
     score       int16, of the search, in the engine's unit
     ply         uint16
-    result      int8, 1 won, 0 drawn, -1 lost
-    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST: this is its first sample
+    result      int8, 1 won, 0 drawn, -1 lost; 0 where ASIDE
+    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST: this is its first sample;
+                ASIDE: the position is not of a game, random plies led there from one, and it was searched, but not played on
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 TAIL = struct.Struct("<hHbB")
 """What follows a position: score, ply, result, flags."""
-PLAYED, FIRST = 1, 2
+PLAYED, FIRST, ASIDE = 1, 2, 4
 
 
 class Batch(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ import msgspec
 import psutil
 
 import registry
-from arena.samples import FIRST, PLAYED, TAIL, Batch
+from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits
 from core.training import ForgetfulSearcher, Training
@@ -79,7 +79,8 @@ def play(unit: Unit, core: int | None = None) -> Played:
     for number in range(unit.number * unit.games, (unit.number + 1) * unit.games):
         random = Random(f"{unit.seed} {number}")
         engine.forget()
-        parts += one_game(training, engine, limits, opening(training, engine, limits, rules, random), pass_move)
+        start = opening(training, engine, limits, rules, random)
+        parts += one_game(training, engine, limits, start, pass_move, random)
     return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
 
 
@@ -95,13 +96,16 @@ def opening(training: Training, engine: ForgetfulSearcher, limits: Limits, rules
             return position
 
 
-def one_game(training: Training, engine: ForgetfulSearcher, limits: Limits, position: Any, pass_move: tuple[int, ...]) -> list[bytes]:
-    """The samples of a game from that position.
+def one_game(
+    training: Training, engine: ForgetfulSearcher, limits: Limits, position: Any, pass_move: tuple[int, ...], random: Random
+) -> list[bytes]:
+    """The samples of a game from that position, then those beside its path.
 
     Forced passes give none, nor do positions that the search has solved: their values are known without any network. A solved game is
     over, and so is one whose score has been beyond WON for LASTING plies, for the same side.
     """
     samples: list[Sample] = []
+    beside: list[Sample] = []
     leader, lasted = 0, 0
     while True:
         if position.over:
@@ -116,6 +120,8 @@ def one_game(training: Training, engine: ForgetfulSearcher, limits: Limits, posi
             break
         if found.move != pass_move:
             samples.append(Sample(training.encode(position), seat, found.score, position.ply))
+            if random.random() < training.ASIDE:
+                beside += aside(training, engine, limits, position, pass_move, random)
         if abs(found.score) < training.WON:
             leader, lasted = 0, 0
         else:
@@ -126,7 +132,24 @@ def one_game(training: Training, engine: ForgetfulSearcher, limits: Limits, posi
             break
         position = position.play(found.move)
     won = (ahead > 0) - (ahead < 0)
-    return [
-        position + TAIL.pack(max(-MOST_SCORE, min(MOST_SCORE, score)), ply, won if seat == 0 else -won, flags | FIRST * (number == 0))
-        for number, (position, seat, score, ply) in enumerate(samples)
-    ]
+    parts = [packed(sample, won if sample.seat == 0 else -won, flags | FIRST * (number == 0)) for number, sample in enumerate(samples)]
+    return parts + [packed(sample, 0, FIRST | ASIDE) for sample in beside]
+
+
+def aside(
+    training: Training, engine: ForgetfulSearcher, limits: Limits, position: Any, pass_move: tuple[int, ...], random: Random
+) -> list[Sample]:
+    """The sample one or two random plies from here, or none where it would not be one of a game either."""
+    for _ in range(random.randint(1, 2)):
+        position = position.play(random.choice(position.legal()))
+        if position.over:
+            return []
+    found = engine.choose(position, limits)
+    if found.move == pass_move or abs(found.score) >= training.SOLVED:
+        return []
+    return [Sample(training.encode(position), position.to_move, found.score, position.ply)]
+
+
+def packed(sample: Sample, result: int, flags: int) -> bytes:
+    """A sample as it is kept, see arena/samples.py; the result is for its side to move."""
+    return sample.position + TAIL.pack(max(-MOST_SCORE, min(MOST_SCORE, sample.score)), sample.ply, result, flags)

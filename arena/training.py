@@ -2,7 +2,8 @@
 
 The target of a position is its lambda-return (Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988): what the
 search expected there, sigmoid(score / unit), counts 1 - lambda, and lambda goes to the target of the game's next sample, the last one's
-to the result, as 1, 0.5 or 0. So a position learns what the search found out some plies later. The engine's unit is measured on the
+to the result, as 1, 0.5 or 0. So a position learns what the search found out some plies later. Beside a game's path the target is what
+the search expected. The engine's unit is measured on the
 samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So engines that count differently, or are
 too sure of themselves, can be mixed.
 
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.records import write_whole
-from arena.samples import FIRST, TAIL, files, read
+from arena.samples import ASIDE, FIRST, TAIL, files, read
 from core import sparse_net
 from core.errors import QuartetError, TextError
 
@@ -70,7 +71,7 @@ class Samples:
 
     Attributes:
         positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1; results: for the side to move.
-        plies: of the positions; last: of its game; held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
+        plies: of the positions; last: of its game; aside: not of a game; held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
     """
 
     positions: NDArray[np.uint8]
@@ -78,6 +79,7 @@ class Samples:
     results: NDArray[np.int8]
     plies: NDArray[np.uint16]
     last: NDArray[np.bool_]
+    aside: NDArray[np.bool_]
     held_back: NDArray[np.bool_]
     units: list[float]
     digest: str
@@ -98,7 +100,7 @@ def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Call
     size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
     positions = np.empty((size, position_bytes), np.uint8)
     expected, results, plies = np.empty(size, np.float32), np.empty(size, np.int8), np.empty(size, np.uint16)
-    last, held_back = np.empty(size, np.bool_), np.empty(size, np.bool_)
+    last, aside, held_back = (np.empty(size, np.bool_) for _ in range(3))
     units = []
     count = done = 0
     digest = hashlib.sha256()
@@ -114,15 +116,17 @@ def load(game: str, folders: Sequence[Path], position_bytes: int, progress: Call
             positions[part], expected[part], results[part] = samples["position"], samples["score"], samples["result"]
             plies[part] = samples["ply"]
             last[part] = last_of_games(samples["flags"], path)
+            aside[part] = samples["flags"] & ASIDE > 0
             held_back[part] = done % HELD_BACK == 0
             count += len(samples)
             done += 1
             progress(done, total)
         whole = slice(first, count)
-        units.append(unit_of_scores(expected[whole], results[whole]))
+        played = ~aside[whole]
+        units.append(unit_of_scores(expected[whole][played], results[whole][played]))
         expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
-    name = digest.hexdigest()[:16]
-    return Samples(positions[:count], expected[:count], results[:count], plies[:count], last[:count], held_back[:count], units, name)
+    positions, expected, results, plies = positions[:count], expected[:count], results[:count], plies[:count]
+    return Samples(positions, expected, results, plies, last[:count], aside[:count], held_back[:count], units, digest.hexdigest()[:16])
 
 
 def last_of_games(flags: NDArray[np.uint8], path: Path) -> NDArray[np.bool_]:
@@ -149,6 +153,7 @@ def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
         places = ends[:games] - back
         following = (1 - trace) * expected[places] + trace * following[:games]
         targets[places] = following
+    targets[samples.aside] = expected[samples.aside]
     return np.where(odd, 1 - targets, targets).astype(np.float32)
 
 

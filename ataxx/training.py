@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ACTIVE", "INPUTS", "LOPSIDED", "OPENING", "POSITION_BYTES", "SHARED", "SOLVED", "SYMMETRIES", "WON"]
+__all__ = ["ACTIVE", "ASIDE", "INPUTS", "LOPSIDED", "OPENING", "POSITION_BYTES", "SHARED", "SOLVED", "SYMMETRIES", "WON"]
 __all__ += ["encode", "engine", "features", "quantised"]
 
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
 SYMMETRIES = 8
 POSITION_BYTES = 16
 OPENING = (8, 17)
+ASIDE = 1.0
 LOPSIDED = 500
 WON = 1600
 SOLVED = 29_000

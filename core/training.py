@@ -33,6 +33,8 @@ class Training(Protocol):
         SYMMETRIES: ways to look at a position that change nothing.
         POSITION_BYTES: of a position in a sample.
         OPENING: the least and the most random plies before a game.
+        ASIDE: for how many of a game's positions, 0 .. 1, one more is searched that one or two random plies lead to: a search's leaves
+            are mostly such, and a game's own positions teach nothing of blunders.
         LOPSIDED: no game begins where the engine's score, in its own unit, is further from 0; WON: what is adjudicated when it lasts;
             SOLVED: from where on a score is a proof.
     """
@@ -43,6 +45,7 @@ class Training(Protocol):
     SYMMETRIES: int
     POSITION_BYTES: int
     OPENING: tuple[int, int]
+    ASIDE: float
     LOPSIDED: int
     WON: int
     SOLVED: int

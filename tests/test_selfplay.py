@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from arena import samples, selfplay
-from arena.samples import FIRST, PLAYED, TAIL, Folder
+from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Folder
 from arena.selfplay import Unit, play
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
@@ -52,9 +53,9 @@ def test_openings_are_random_and_as_long_as_the_game_says() -> None:
 def test_results_are_of_the_side_to_move() -> None:
     for _, ply, result, flags in tails(play(unit(games=10)).samples):
         assert result in (-1, 0, 1)
-        assert flags in (0, PLAYED, FIRST, PLAYED | FIRST)
+        assert flags in (0, PLAYED, FIRST, PLAYED | FIRST, FIRST | ASIDE)
         assert 8 <= ply < 400
-    by_ply = [(ply, result) for _, ply, result, _ in tails(play(unit(games=1)).samples)]
+    by_ply = [(ply, result) for _, ply, result, flags in tails(play(unit(games=1)).samples) if not flags & ASIDE]
     first = {result if ply % 2 == 0 else -result for ply, result in by_ply}
     assert len(first) == 1, "one winner in one game"
 
@@ -64,8 +65,8 @@ class Scripted:
 
     OPENING, LOPSIDED, WON, SOLVED = (0, 0), 100, 1000, 5000
 
-    def __init__(self, scores: list[int]) -> None:
-        self.told = scores
+    def __init__(self, scores: list[int], aside: float = 0) -> None:
+        self.told, self.ASIDE = scores, aside
 
     def choose(self, position: Pile, limits: Limits) -> SearchInfo:  # noqa: ARG002
         return SearchInfo((1,), self.told[position.ply])
@@ -84,6 +85,9 @@ class Pile:
     def play(self, move: Move) -> Pile:  # noqa: ARG002
         return Pile(self.ply + 1, self.plies)
 
+    def legal(self) -> list[Move]:
+        return [(1,)]
+
     def scores(self) -> tuple[int, int]:
         return 3, 1
 
@@ -91,7 +95,7 @@ class Pile:
 def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tuple[int, ...]]:
     """Ply, score, result and whether it was played out, of the samples of a game with these scores."""
     game = Scripted(scores)
-    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move)  # type: ignore[arg-type]
+    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move, Random(1))  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
     assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [True, *[False] * (len(values) - 1)][: len(values)]
     return [(ply, score, result, flags & PLAYED) for ply, (score, _, result, flags) in values]
@@ -113,6 +117,19 @@ def test_a_won_game_is_adjudicated_when_it_lasts() -> None:
     assert len(swinging) == 8, "each side believes that it wins"
     assert {line[3] for line in swinging} == {1}
     assert len(told([2000, -2000, 2000, 0, 2000, -2000, 2000, 0])) == 8, "it did not last"
+
+
+def test_positions_beside_the_path_have_a_score_and_no_result() -> None:
+    game = Scripted([10, 20, 30, 40, 50, 60, 70, 80, 6000, 100], aside=1)
+    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, 10), (0,), Random(1))  # type: ignore[arg-type]
+    values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
+    assert [place for place, _ in values[:8]] == list(range(8))
+    beside = values[8:]
+    assert 6 <= len(beside) <= 8, "one from each position, but for those that are solved"
+    for place, (score, ply, result, flags) in beside:
+        assert place != 8
+        assert (score, ply, result, flags) == (10 * place + 10 if place < 8 else 100, place, 0, FIRST | ASIDE)
+    assert {beside[0][0], beside[1][0] - 1, beside[2][0] - 2} == {1, 2}, "one or two random plies away"
 
 
 def test_passes_are_no_samples() -> None:

@@ -157,14 +157,18 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_been(samples: training.Samples, 
 
 
 def test_targets_are_lambda_returns(samples: training.Samples) -> None:
-    assert np.array_equal(lambda_returns(samples, 1), (samples.results + 1) / 2)
+    results = np.where(samples.aside, samples.expected, (samples.results + 1) / 2)
+    assert lambda_returns(samples, 1) == pytest.approx(results, abs=1e-6)
+    assert 0.4 < samples.aside.mean() < 0.5
     scores = lambda_returns(samples, 0)
     assert scores == pytest.approx(samples.expected, abs=1e-6)
     assert 0 < scores.min() < 0.2
     assert 0.8 < scores.max() < 1
     targets = lambda_returns(samples, 0.75)
     for place in range(len(samples) - 1, -1, -1):
-        if samples.last[place]:
+        if samples.aside[place]:
+            following = samples.expected[place]
+        elif samples.last[place]:
             following = (samples.results[place] + 1) / 2
         else:
             passes = (samples.plies[place + 1] - samples.plies[place]) % 2 == 0  # the other side was skipped
@@ -174,7 +178,8 @@ def test_targets_are_lambda_returns(samples: training.Samples) -> None:
 
 
 def test_games_are_told_apart(samples: training.Samples) -> None:
-    assert 20 < samples.last.sum() <= 30, "a game that is solved at once has no samples"
+    assert 20 < (samples.last & ~samples.aside).sum() <= 30, "a game that is solved at once has no samples"
+    assert samples.last[samples.aside].all()
     sign = np.where(samples.plies % 2, -samples.results, samples.results)  # of the first seat
     within = ~samples.last[:-1]
     assert np.array_equal(sign[:-1][within], sign[1:][within])
