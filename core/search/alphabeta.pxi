@@ -26,6 +26,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memmove, memset
 
 from core.clock cimport clock_now
+from core.table cimport table_free, table_new
 
 from core.limits import SearchInfo
 
@@ -85,7 +86,7 @@ cdef AbSearch* ab_new(uint64_t bytes) noexcept:
     s.buckets = 1
     while 2 * s.buckets * AB_BUCKET * sizeof(AbEntry) <= bytes:
         s.buckets *= 2
-    s.table = <AbEntry*>calloc(s.buckets * AB_BUCKET, sizeof(AbEntry))
+    s.table = <AbEntry*>table_new(s.buckets * AB_BUCKET * sizeof(AbEntry))
     if s.table == NULL:
         free(s)
         return NULL
@@ -94,7 +95,7 @@ cdef AbSearch* ab_new(uint64_t bytes) noexcept:
 
 cdef void ab_free(AbSearch* s) noexcept:
     if s != NULL:
-        free(s.table)
+        table_free(s.table, s.buckets * AB_BUCKET * sizeof(AbEntry))
         free(s)
 
 
