@@ -42,6 +42,8 @@ HELD_BACK = 50
 """One unit in so many is for validation."""
 MOST_WEIGHT = 127 / 64
 """Bound of all weights, for the sake of the integers at run time."""
+DECIDED = 0.012
+"""Positions in which the search expects less than this, or more than one less this, are not learned from."""
 WARM_UP = 0.02
 """Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its height."""
 LAST_RATE = 0.01
@@ -194,8 +196,9 @@ class Trainer:
             raise QuartetError(f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}")
         self._game, self._samples, self.recipe = game, samples, recipe
         self._targets = lambda_returns(samples, recipe.trace)
-        self._training = np.flatnonzero(~samples.held_back)
-        self._validation = np.flatnonzero(samples.held_back)
+        learned = game.open_positions(samples.positions) & (abs(samples.expected - 0.5) < 0.5 - DECIDED)
+        self._training = np.flatnonzero(learned & ~samples.held_back)
+        self._validation = np.flatnonzero(learned & samples.held_back)
         self.epoch = 0
         hidden, rows = recipe.hidden, game.INPUTS * recipe.hidden
         self._rows, self._groups = rows, game.SHARED * hidden

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["ACTIVE", "ASIDE", "INPUTS", "LOPSIDED", "OPENING", "POSITION_BYTES", "SHARED", "SOLVED", "SYMMETRIES", "WON"]
-__all__ += ["encode", "engine", "features", "quantised"]
+__all__ += ["encode", "engine", "features", "open_positions", "quantised"]
 
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
 SYMMETRIES = 8
@@ -29,6 +29,18 @@ TABLE_BYTES = 1 << 20
 
 def engine() -> Engine:
     return Engine(TABLE_BYTES)
+
+
+MOST_PIECES = 45
+"""On the board of a position that is learned from."""
+
+
+def open_positions(positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    import numpy as np  # noqa: PLC0415  (self-play does without)
+
+    bits = np.array([number.bit_count() for number in range(256)], np.uint8)
+    mask: NDArray[np.bool_] = bits[positions].sum(1, dtype=np.uint8) <= MOST_PIECES
+    return mask
 
 
 ONE, OUTPUT_ONE = 255, 64

@@ -62,6 +62,10 @@ class Training(Protocol):
         """Write the active inputs of positions[chosen], each under its symmetry, into the rows of `inputs` (uint16)."""
         ...
 
+    def open_positions(self, positions: Any) -> Any:
+        """Which of the positions (an array of bytes, a row each) are far enough from the end to learn from; nearer, any search sees it."""
+        ...
+
     def quantised(self, rows: Any, bias: Any, output: Any, output_bias: float) -> tuple[dict[str, str], bytes, Any]:
         """A network in floats as the fields and the body of the game's file of weights, and as floats again: rows, bias, output and
         output bias, one after the other in one array."""

@@ -186,6 +186,17 @@ def test_games_are_told_apart(samples: training.Samples) -> None:
     assert (np.diff(samples.plies.astype(int))[within] > 0).all()
 
 
+def test_what_is_all_but_over_is_not_learned_from(samples: training.Samples) -> None:
+    pieces = np.unpackbits(samples.positions, axis=1).sum(1)
+    assert np.array_equal(ataxx.training.open_positions(samples.positions), pieces <= 45)
+    trainer = Trainer(ataxx.training, samples, RECIPE)
+    used = np.concatenate([trainer._training, trainer._validation])
+    assert pieces.max() > 45 >= pieces[used].max()
+    assert 0.012 < samples.expected[used].min() < samples.expected[used].max() < 0.988
+    assert samples.held_back[trainer._validation].all()
+    assert not samples.held_back[trainer._training].any()
+
+
 def test_the_unit_of_the_scores_is_found() -> None:
     random = np.random.default_rng(6)
     scores = random.normal(0, 500, 50_000)
