@@ -3,9 +3,10 @@
 The target of a position is its lambda-return (Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988): what the
 search expected there, sigmoid(score / unit), counts 1 - lambda, and lambda goes to the target of the game's next sample, the last one's
 to the result, as 1, 0.5 or 0. So a position learns what the search found out some plies later. Beside a game's path the target is what
-the search expected. The engine's unit is measured on the
-samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So engines that count differently, or are
-too sure of themselves, can be mixed.
+the search expected.
+
+The engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So
+engines that count differently, or are too sure of themselves, can be mixed.
 
 Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an own part while training.
 
@@ -73,7 +74,8 @@ class Samples:
 
     Attributes:
         positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1; results: for the side to move.
-        plies: of the positions; last: of its game; aside: not of a game; held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
+        plies: of the positions; last: whether no later one of its game follows; aside: whether it is not of a game's path.
+        held_back: for validation; units: of the scores of each folder; digest: of all files, in order.
     """
 
     positions: NDArray[np.uint8]
@@ -140,7 +142,7 @@ def last_of_games(flags: NDArray[np.uint8], path: Path) -> NDArray[np.bool_]:
 
 
 def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
-    """The targets of the samples, each for its side to move."""
+    """The targets of the samples, each for its side to move, 0 .. 1."""
     odd = (samples.plies & 1).astype(np.bool_)
     expected = np.where(odd, 1 - samples.expected, samples.expected)  # for the first seat, from here on
     results = (samples.results.astype(np.float32) + 1) / 2
