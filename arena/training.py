@@ -44,7 +44,7 @@ HELD_BACK = 50
 MOST_WEIGHT = 127 / 64
 """Bound of all weights, for the sake of the integers at run time."""
 DECIDED = 0.012
-"""Positions in which the search expects less than this, or more than one less this, are not learned from."""
+"""Positions in which the search expects less than this, or more than 1 - DECIDED, are not learned from: they need no judge."""
 WARM_UP = 0.02
 """Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its height."""
 LAST_RATE = 0.01

@@ -29,6 +29,7 @@ from core.errors import QuartetError
 def command(game: str, games: int, nodes: int, seed: int, jobs: int | None, cluster: str | None, out: Path) -> None:
     """Play games of GAME's engine against itself, and keep every position with the search's score and the game's result.
 
+    Beside them are kept, with a score alone, positions that one or two random plies lead to: a search sees more of such than of good play.
     A game begins with random plies; what is lopsided then is dropped. The same command goes on where it was stopped, with more --games
     too; `quartet train` reads the folder.
 
