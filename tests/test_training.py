@@ -65,6 +65,42 @@ def test_the_gradient_is_that_of_the_loss() -> None:
         assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=2e-5)
 
 
+SIZES = np.array([4, 1, 30, 5], np.int32)
+
+
+def plain_choice_loss(parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats) -> float:
+    """The loss of a chooser as sparse_net.h describes it, in numpy."""
+    _, outputs = plain_loss(parameters, inputs, targets)
+    loss = 0.0
+    for first, size in zip(np.cumsum(SIZES) - SIZES, SIZES, strict=True):
+        group = slice(first, first + size)
+        expected = np.exp(outputs[group]) / np.exp(outputs[group]).sum()
+        wanted = targets[group].astype(float)
+        loss += float((wanted[wanted > 0] * np.log(wanted[wanted > 0] / expected[wanted > 0])).sum())
+    return loss
+
+
+def test_a_chooser_learns_to_tell_the_samples_of_a_group_apart() -> None:
+    parameters, inputs, targets = random_net(7)
+    targets[targets < 0.3] = 0
+    targets[4] = 1
+    targets /= np.repeat(np.add.reduceat(targets, np.cumsum(SIZES) - SIZES), SIZES)
+    gradient = np.zeros_like(parameters)
+    loss = sparse_net.choose(parameters, gradient, HIDDEN, inputs, targets, SIZES)
+    assert loss == pytest.approx(plain_choice_loss(parameters.astype(float), inputs, targets), rel=1e-5)
+    assert sparse_net.choose(parameters, None, HIDDEN, inputs, targets, SIZES) == loss
+    random = Random(7)
+    for place in [*range(INPUTS * HIDDEN, (INPUTS + 2) * HIDDEN, 3), *random.sample(range(len(parameters)), 100)]:
+        step = np.zeros(len(parameters))
+        step[place] = 1e-6
+        above, below = (plain_choice_loss(parameters.astype(float) + sign * step, inputs, targets) for sign in (1, -1))
+        assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=5e-5)
+    for sizes, complaint in (([40, 0], "group of 0"), ([39], "another number"), ([257], "group of 257")):
+        with pytest.raises(ValueError, match=complaint):
+            sparse_net.choose(parameters, None, HIDDEN, inputs, targets, np.array(sizes, np.int32))
+    assert sparse_net.choose(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
+
+
 def test_gradients_add_up() -> None:
     parameters, inputs, targets = random_net(3)
     whole, parts = np.zeros_like(parameters), np.zeros_like(parameters)

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
+from core.rules import Move
 from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
 """Of each search of the fingerprint."""
 DEFAULT_ITERATIONS: int
 """Where the limits give neither nodes nor a deadline."""
+
+def use_weights(data: bytes) -> None:
+    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
 
 class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice."""
@@ -22,6 +26,12 @@ class Engine:
         Under "share" what the mover may expect of the win, under "order" the seats as they are expected to finish, under "penalty"
         what is left of the mover's: both by the mean over all positions where the tree ends, as often as each was visited.
         """
+
+    def expectation(self) -> tuple[float, ...] | None:
+        """Every seat's share of the win as the last search saw it, adding up to 1; None where it needed no tree."""
+
+    def visits(self) -> list[tuple[Move, int]]:
+        """How often the last search tried each move, the most first, without those it never tried."""
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The most visited move.

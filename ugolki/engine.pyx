@@ -1,16 +1,24 @@
-"""The engine of Ugolki: Monte Carlo tree search over max^n values, with short playouts that end in an estimate.
-
-Measured against three `greedy`, and against best-reply search, which was the engine before it: docs/results.md.
+"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which moves to try, and after a playout in which
+everybody moves once, the value network says what the position is worth to whom; see network.h. docs/results.md has what each part brought.
 """
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+import os
+
+from libc.stdint cimport int16_t, int32_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from core.clock cimport clock_now
 from ugolki.evaluate cimport cost, gain
+from ugolki.network cimport (
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, SOLO_NOBODY, SOLO_STEPS, Network, Sight, SoloNetwork,
+    network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race, network_seen, network_shares,
+    network_sum, solo_output, solo_sum
+)
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
-from core.errors import RuleError
+from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
+from core.sealed import resource, unseal
 
 BENCH_LIMITS = Limits(nodes=1000)
 """Of each search of the fingerprint."""
@@ -21,37 +29,56 @@ DEFAULT_ITERATIONS = 10_000
 cdef enum:
     PLAYERS = SEATS
     FIRST_ITERATIONS = 128      # before the first report, whatever the deadline: less than a millisecond
-    MOST_NODES = 150_000        # of the tree; with the edges about 42 MB, touched only as the tree grows
-    MOST_EDGES = 2_000_000
-    PLAYOUT_PLIES = 8
+    MOST_NODES = 150_000        # of the tree; with the edges about 63 MB, touched only as the tree grows
+    MOST_EDGES = 3_000_000
+    PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
     PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
     MOST_GAIN = 512             # no single move gains or loses more cost
-    MOST_LEAD = 2048            # a greater lead counts as this one
+    ALONE = 12                  # moves that cost a player who is alone a factor of e
 
-cdef float EXPLORATION = 0.8
-cdef float PRIOR[2 * MOST_GAIN + 1]     # e^(gain / 16): a step more is e times as likely
-cdef float SHARE[MOST_LEAD + 1]         # e^(-cost / 30): two steps more, a third of the share
+cdef float EXPLORATION = 0.6
+cdef float FIRST_PLAY = 0.8
 
 ctypedef Board State
 
 
-cdef void fill_tables() noexcept:
-    """By multiplication only: libraries' exponentials differ in the last bit, and the fingerprint would with them."""
-    cdef double step = 1.0644944589178593       # e^(1/16)
-    cdef double value = 1
+cdef struct Networks:
+    Network value
+    Network policy
+    SoloNetwork solo
+
+cdef Networks NETWORKS
+cdef bint ready = False
+
+
+network_fill()
+
+
+cdef bint within(const int16_t* numbers, int rows, int most_output) noexcept:
+    """Whether rows, bias and outputs, lying one after the other, are small enough for network.h's sums."""
     cdef int i
-    for i in range(MOST_GAIN + 1):
-        PRIOR[MOST_GAIN + i] = <float>value
-        PRIOR[MOST_GAIN - i] = <float>(1 / value)
-        value *= step
-    step = 0.9672161004820059                   # e^(-1/30)
-    value = 1
-    for i in range(MOST_LEAD + 1):
-        SHARE[i] = <float>value
-        value *= step
+    for i in range((rows + 2) * NETWORK_HIDDEN):
+        if abs(numbers[i]) > (NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else most_output):
+            return False
+    return True
 
 
-fill_tables()
+def use_weights(bytes data):
+    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
+    global ready
+    cdef Networks found
+    cdef bytes body = unseal("weights", data, "ugolki")[1]
+    if len(body) != sizeof(Networks):
+        raise TextError(f"the weights of Ugolki take {sizeof(Networks)} bytes, not {len(body)}")
+    memcpy(&found, <const char*>body, sizeof(Networks))
+    if not (
+        within(&found.value.rows[0][0], sizeof(found.value.rows) // sizeof(found.value.bias), NETWORK_MOST_OUTPUT)
+        and within(&found.policy.rows[0][0], sizeof(found.policy.rows) // sizeof(found.policy.bias), NETWORK_MOST_OUTPUT)
+        and within(&found.solo.rows[0][0], sizeof(found.solo.rows) // sizeof(found.solo.bias), NETWORK_MOST_OUTPUT)
+    ):
+        raise TextError("the weights of Ugolki hold a number that is too great for the networks")
+    memcpy(&NETWORKS, &found, sizeof(Networks))
+    ready = True
 
 
 # What the search kernel expects.
@@ -65,13 +92,35 @@ cdef inline bint finished(const Board* b) noexcept nogil:
 
 
 cdef inline void move_weights(const Board* b, int seat, const Move* moves, int count, float* weights) noexcept nogil:
-    cdef int i
+    """The policy network's, of the positions that the moves lead to."""
+    cdef Sight sight
+    cdef uint16_t inputs[NETWORK_ACTIVE]
+    cdef int16_t sums[NETWORK_HIDDEN]
+    cdef int16_t solo_sums[NETWORK_HIDDEN]
+    cdef int16_t moved[NETWORK_HIDDEN]
+    cdef int32_t outputs[MAX_MOVES]
+    cdef int32_t others
+    cdef int i, start, end
+    network_look(&NETWORKS.solo, b.own, &sight)
+    others = network_others(&sight, seat)
+    network_inputs(&sight, seat, b.ply + 1, b.last_ply, inputs)
+    network_sum(NETWORKS.policy.rows, NETWORKS.policy.bias, inputs, NETWORK_ACTIVE - 2, sums)
+    solo_sum(&NETWORKS.solo, b.own[seat], seat, solo_sums)
     for i in range(count):
-        weights[i] = PRIOR[MOST_GAIN + gain(seat, moves[i])]
+        start, end = network_seen[seat][moves[i] >> 8], network_seen[seat][moves[i] & 0xFF]
+        network_move(solo_sums, NETWORKS.solo.rows[end], NETWORKS.solo.rows[start], moved)
+        if others == SOLO_NOBODY:   # nobody is there whom the policy network knows
+            outputs[i] = -4 * solo_output(&NETWORKS.solo, moved)
+            continue
+        network_race(solo_output(&NETWORKS.solo, moved), others, inputs)
+        network_move(sums, NETWORKS.policy.rows[end], NETWORKS.policy.rows[start], moved)
+        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)
+        outputs[i] = network_logit(&NETWORKS.policy, moved)
+    network_shares(outputs, count, weights)
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
-    """Everybody takes the greatest gain, give or take the noise."""
+    """Everybody takes the greatest gain once, give or take the noise."""
     cdef Move moves[MAX_MOVES]
     cdef Move best
     cdef int _ply, i, count, value, best_value
@@ -91,30 +140,48 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
 
 
 cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
-    """Where the game is over, 1 divided among the lowest penalties; before, in proportion to e^(-cost / 30)."""
-    cdef int seat, players = 0
-    cdef int costs[PLAYERS]
+    """Where the game is over, 1 divided among the lowest penalties; before, as the value network sees it.
+
+    A player who is alone has nobody to share with: what counts is to be home soon, in proportion to e^(-moves / ALONE).
+    """
+    cdef Sight sight
+    cdef uint16_t inputs[NETWORK_ACTIVE]
+    cdef int16_t sums[NETWORK_HIDDEN]
+    cdef int32_t outputs[PLAYERS]
+    cdef float found[PLAYERS]
+    cdef int playing[PLAYERS]
+    cdef int seat, i
+    cdef int players = 0
     cdef int least = 1 << 20
     cdef float total = 0
-    cdef bint ended = over(b)
     for seat in range(PLAYERS):
-        costs[seat] = NOBODY if b.penalty[seat] == NOBODY else b.penalty[seat] if ended else cost(b, seat)
-        if costs[seat] != NOBODY:
-            least = min(least, costs[seat])
+        shares[seat] = 0
+        if b.penalty[seat] != NOBODY:
+            playing[players] = seat
             players += 1
-    for seat in range(PLAYERS):
-        if costs[seat] == NOBODY:
-            shares[seat] = 0
-        elif ended:
-            shares[seat] = 1 if costs[seat] == least else 0
-        else:
-            shares[seat] = SHARE[min(costs[seat] - least, MOST_LEAD)]
-        total += shares[seat]
-    for seat in range(PLAYERS):
-        shares[seat] /= total
-    if players == 1:  # nobody to share with: what counts is to be near home, and soon
-        for seat in range(PLAYERS):
-            shares[seat] *= SHARE[min((0 if ended else least // 4) + b.ply // 4, MOST_LEAD)]
+            least = min(least, b.penalty[seat])
+    if players > 1 and over(b):
+        for i in range(players):
+            found[i] = 1 if b.penalty[playing[i]] == least else 0
+    else:
+        network_look(&NETWORKS.solo, b.own, &sight)
+        if players == 1:
+            seat = playing[0]
+            i = SOLO_STEPS * (b.ply // 4) + (0 if least == 0 else max(SOLO_STEPS, sight.solo[seat]))
+            outputs[0] = 0
+            outputs[1] = -i // ALONE
+            network_shares(outputs, 2, found)
+            shares[seat] = found[1]
+            return
+        for i in range(players):
+            network_inputs(&sight, playing[i], b.ply, b.last_ply, inputs)
+            network_sum(NETWORKS.value.rows, NETWORKS.value.bias, inputs, NETWORK_ACTIVE, sums)
+            outputs[i] = network_logit(&NETWORKS.value, sums)
+        network_shares(outputs, players, found)
+    for i in range(players):
+        total += found[i]
+    for i in range(players):
+        shares[playing[i]] = found[i] / total
 
 
 include "../core/search/maxn_mcts.pxi"
@@ -128,6 +195,8 @@ cdef class Engine:
     cdef bint stopped
 
     def __cinit__(self):
+        if not ready:
+            use_weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
         if self.tree == NULL:
             raise MemoryError
@@ -168,6 +237,7 @@ cdef class Engine:
             most = limits.nodes
         self.stopped = False
         tree.exploration = EXPLORATION
+        tree.first_play = FIRST_PLAY
         mcts_start(tree, &root, root.key)
         done = mcts_run(tree, &root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
         reported = -1
@@ -212,6 +282,27 @@ cdef class Engine:
                 "penalty": penalties[self.root.ply & 3] / edge.visits,
             })
         return sorted(rows, key=lambda row: (-row["visits"], -row["share"]))
+
+    def expectation(self):
+        """Every seat's share of the win as the last search saw it, adding up to 1; None where it needed no tree."""
+        cdef MctsTree* tree = self.tree
+        cdef int seat
+        if tree.node_count == 0:
+            return None
+        return tuple([tree.shares[seat] / tree.nodes[0].visits for seat in range(PLAYERS)])
+
+    def visits(self):
+        """How often the last search tried each move, the most first, without those it never tried."""
+        cdef MctsTree* tree = self.tree
+        cdef int32_t i
+        if tree.node_count == 0:
+            return []
+        tried = [
+            (tree.edges[i].visits, move_tuple(tree.edges[i].move))
+            for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
+            if tree.edges[i].visits
+        ]
+        return [(move, count) for count, move in sorted(tried, reverse=True)]
 
     cdef outcome(self, uint64_t iterations, double started):
         cdef MctsTree* tree = self.tree

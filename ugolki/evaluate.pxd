@@ -1,4 +1,4 @@
-"""What every player may expect of a position, and which moves look good: numbers from the distances to the squares alone.
+"""Which moves look good at a glance, for playouts: numbers from the distances to the squares alone.
 
 A player's cost is the sum over its pieces of 16 d + d * d, d being the steps to its square: the square makes stragglers dearer
 than their share of the penalty.

@@ -38,6 +38,10 @@ cdef struct Board:
     bint play_out           # the round in which a player comes home is finished
 
 
+cdef inline int cell_code(int column, int row) noexcept nogil:
+    return ((column & 1) | (row & 1) << 1) << 5 | (row >> 1) * 6 + (column >> 1)
+
+
 cdef inline uint64_t piece_key(int seat, int cell) noexcept nogil:
     return mix64(<uint64_t>(seat << 7 | cell))
 

@@ -8,10 +8,6 @@ from ugolki.geometry import HOME, PIECES, SIZE, absolute
 from ugolki.protocol import MOVES, PASS, format_input, parse_input
 
 
-cdef int cell_code(int column, int row) noexcept:
-    return ((column & 1) | (row & 1) << 1) << 5 | (row >> 1) * 6 + (column >> 1)
-
-
 cdef tuple cell_place(int cell):
     """(column, row) of a cell code."""
     cdef int bit = cell & 31

@@ -171,6 +171,7 @@ cdef class Uct:
         if limits.nodes is not None:
             most = min(most, <uint64_t>limits.nodes)
         tree.exploration = EXPLORATION
+        tree.first_play = 1
         mcts_start(tree, &root, root.key)
         with nogil:
             first = min(most, <uint64_t>FIRST_ITERATIONS)

@@ -14,7 +14,7 @@
 #   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state given
 #   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
 #
-# It offers MctsTree (memory made by mcts_new, freed by mcts_free) and mcts_run.
+# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration and first_play) and mcts_run.
 
 from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -44,7 +44,9 @@ cdef struct MctsTree:
     int32_t max_nodes, max_edges
     int32_t node_count, edge_count
     float exploration
+    float first_play        # what an untried move is taken to be worth, in the node's average
     uint64_t random
+    double shares[PLAYERS]  # of every seat, summed over the visits of the root
 
 
 cdef inline MctsTree* mcts_new(int32_t max_nodes, int32_t max_edges) noexcept nogil:
@@ -105,9 +107,9 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
 
 
 cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcept nogil:
-    """The edge to follow: share plus bonus. A move that was never tried is taken to be as good as the node's average."""
+    """The edge to follow: share plus bonus. A move that was never tried has `first_play` of the node's average."""
     cdef float bonus = t.exploration * sqrtf(<float>(node.visits + 1))
-    cdef float mean = node.total / node.visits if node.visits else 0
+    cdef float untried = t.first_play * node.total / node.visits if node.visits else 0
     cdef float value
     cdef float best = -1
     cdef int32_t i
@@ -115,7 +117,7 @@ cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcep
     cdef const MctsEdge* edge
     for i in range(node.first, node.first + node.count):
         edge = &t.edges[i]
-        value = (edge.total / edge.visits if edge.visits else mean) + bonus * edge.prior / (1 + edge.visits)
+        value = (edge.total / edge.visits if edge.visits else untried) + bonus * edge.prior / (1 + edge.visits)
         if value > best:
             best = value
             chosen = i
@@ -130,6 +132,7 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     cdef int32_t nodes[MCTS_MAX_PLIES]
     cdef int seats[MCTS_MAX_PLIES]
     cdef int depth = 0
+    cdef int seat
     cdef int32_t node = 0, child
     cdef MctsEdge* edge
     while True:
@@ -152,6 +155,8 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     if not finished(&state):
         playout(&state, &t.random)
     win_shares(&state, shares)
+    for seat in range(PLAYERS):
+        t.shares[seat] += shares[seat]
     while depth > 0:
         depth -= 1
         t.nodes[nodes[depth]].visits += 1
@@ -163,8 +168,11 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
 
 cdef inline void mcts_start(MctsTree* t, const State* root, uint64_t seed) noexcept nogil:
     """Forget everything and make the root's node."""
+    cdef int seat
     t.node_count = t.edge_count = 0
     t.random = seed
+    for seat in range(PLAYERS):
+        t.shares[seat] = 0
     mcts_expand(t, root)
 
 

@@ -90,6 +90,7 @@ def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_n
         raise MemoryError
     try:
         tree.exploration = exploration
+        tree.first_play = 1
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)
         best = mcts_best(tree, 0)

@@ -1,0 +1,344 @@
+"""Ugolki's networks: that what they see and compute is what network.h says, that samples tell what happened, and that training works."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from arena.samples import ASIDE, FIRST, Folder, read
+from arena.selfplay import Unit
+from core import sparse_net
+from core.errors import QuartetError, TextError
+from core.limits import Limits
+from core.sealed import seal, unseal
+from tests.games import ROOT
+from ugolki import learn, learning, selfplay
+from ugolki.engine import Engine, use_weights
+from ugolki.geometry import PIECES, SEATS, SIZE, seen
+from ugolki.rules import Position
+from ugolki.train import command
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WEIGHTS = (ROOT / "ugolki" / "weights.bin").read_bytes()
+BODY = unseal("weights", WEIGHTS, "ugolki")[1]
+NETWORK = 2 * learn.HIDDEN * (learn.INPUTS + 2)
+VALUE, POLICY, SOLO = BODY[:NETWORK], BODY[NETWORK : 2 * NETWORK], BODY[2 * NETWORK :]
+TURN, SPANS, MISSING, OWN_SOLO, LEAD = 400, 404, 415, 416, 480
+"""As in network.h."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of little self-play."""
+    path = tmp_path_factory.mktemp("samples")
+    with Folder(path, "ugolki", {}) as kept:
+        for number in range(3):
+            played = selfplay.play(Unit(number=number, game="ugolki", seed=1, games=2, nodes=40))
+            kept.add(played.result, played.samples)
+    return path
+
+
+@pytest.fixture(scope="module")
+def samples(folder: Path) -> learning.Samples:
+    learn.use_solo(SOLO)
+    return learning.load([folder])
+
+
+def position_of(record: NDArray[np.uint8]) -> Position:
+    """The position of a sample."""
+    cells = [0] * (SIZE * SIZE)
+    for number, cell in enumerate(record[4:28]):
+        if cell != selfplay.NOWHERE:
+            cells[cell] = number // PIECES + 1
+    return Position.from_cells(cells, int(record[0]), int(record[1]) // SEATS)
+
+
+def solo(placements: list[tuple[int, ...]]) -> NDArray[np.float32]:
+    """What the solo network says of placements."""
+    return learning.solo_moves(SOLO, np.array(placements, np.uint8))
+
+
+def placement(position: Position, seat: int) -> tuple[int, ...]:
+    """The cells of a seat's pieces as it sees them, in ascending order."""
+    own = [seen(seat, cell % SIZE, cell // SIZE) for cell, label in enumerate(position.cells) if label == seat + 1]
+    return tuple(sorted(SIZE * row + column for column, row in own))
+
+
+# The way home
+
+
+def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
+    random = Random(1)
+    for _ in range(50):
+        cells = sorted(random.sample(range(SIZE * SIZE), PIECES))
+        position = Position.from_cells([1 if cell in cells else 0 for cell in range(SIZE * SIZE)])
+        after = {placement(position.play(move), 0) for move in position.pseudolegal()} if not position.over else None
+        found = learn.neighbours(cells)
+        assert after is None or sorted(after) == sorted(set(found))
+        for other in random.sample(found, 3):
+            assert tuple(cells) in learn.neighbours(other), "moves can be taken back"
+
+
+def test_the_solo_network_knows_the_shortest_way() -> None:
+    """The exact distances on a shortest way are 19, 18, .. 0."""
+    known = json.loads((ROOT / "tests" / "data" / "ugolki" / "solo_optimal.json").read_text())["empty"]
+    position = Position.from_cells([label if label == 1 else 0 for label in Position.start().cells])
+    way = [placement(position, 0)]
+    for move in known["sequence"]:
+        position = Position.from_cells(position.play(tuple(move)).cells)
+        way.append(placement(position, 0))
+    errors = abs(solo(way) - np.arange(known["moves"], -1, -1))
+    assert errors.mean() < 0.8
+    assert errors.max() < 2
+
+
+# What the networks see
+
+
+def inputs_of(position: Position, view: int) -> list[int]:
+    """The inputs as network.h tells them, but for the two of the race."""
+    expected = []
+    for cell, label in enumerate(position.cells):
+        if label:
+            column, row = seen(view, cell % SIZE, cell // SIZE)
+            expected.append(100 * ((label - 1 - view) % SEATS) + SIZE * row + column)
+    expected += [MISSING] * (SEATS * PIECES - len(expected))
+    rounds = (position.moves * SEATS - position.ply + 3) // 4
+    spans = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+    return [*sorted(expected), TURN + (position.ply - view) % SEATS, SPANS + sum(rounds >= span for span in spans)]
+
+
+def test_inputs_of_seats(samples: learning.Samples) -> None:
+    chosen = np.arange(len(samples))
+    inputs = np.empty((4 * len(samples), learn.ACTIVE), np.uint16)
+    playing = np.empty((len(samples), 4), np.uint8)
+    count = learn.seats_of(samples.records, chosen, playing, inputs)
+    assert count == playing.sum()
+    row = 0
+    for number in range(len(samples)):
+        position = position_of(samples.records[number])
+        here = [seat for seat in range(SEATS) if playing[number, seat]]
+        assert here == [seat for seat in range(SEATS) if position.scores()[seat] is not None]
+        moves = dict(zip(here, solo([placement(position, seat) for seat in here]), strict=True))
+        for seat in here:
+            found = inputs[row].tolist()
+            assert [*sorted(found[:24]), *found[24:26]] == inputs_of(position, seat)
+            lead = moves[seat] - min(other for name, other in moves.items() if name != seat)
+            assert found[26] == pytest.approx(OWN_SOLO + 2 * max(0, moves[seat]), abs=0.5)
+            assert found[27] == pytest.approx(LEAD + 16 + min(16, max(-16, 2 * lead)), abs=0.5)
+            row += 1
+
+
+def test_inputs_of_moves(samples: learning.Samples) -> None:
+    chosen = np.arange(0, len(samples), 7)
+    inputs = np.empty((80 * len(chosen), learn.ACTIVE), np.uint16)
+    sizes, visits = np.empty(len(chosen), np.int32), np.empty(len(inputs), np.float32)
+    count = learn.moves_of(samples.records, chosen, sizes, visits, inputs)
+    assert count == sizes.sum()
+    row = 0
+    for number, size in zip(chosen, sizes, strict=True):
+        position = position_of(samples.records[number])
+        after = sorted(inputs_of(position.play(move), position.to_move) for move in position.legal())
+        found = [[*sorted(one[:24]), *one[24:26]] for one in inputs[row : row + size].tolist()]
+        assert sorted(found) == after
+        assert 200 < visits[row : row + size].sum() <= 265
+        row += int(size)
+    few = learn.moves_of(samples.records, chosen, sizes, visits[:50], inputs[:50])
+    assert few == sizes.sum() <= 50
+    assert 0 in sizes
+
+
+# What they compute
+
+
+def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
+    inputs = np.empty((4 * 100, learn.ACTIVE), np.uint16)
+    count = learn.seats_of(samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs)
+    for body in (VALUE, POLICY):
+        numbers = np.frombuffer(body, "<i2").astype(np.float32)
+        parameters = np.concatenate([numbers[: -learn.HIDDEN] / learn.ONE, numbers[-learn.HIDDEN :] / learn.OUTPUT_ONE, [0]]).astype(
+            np.float32
+        )
+        expected, found = np.empty(count, np.float32), np.empty(count, np.float32)
+        sparse_net.run(parameters, None, learn.HIDDEN, inputs[:count], np.zeros(count, np.float32), expected)
+        learn.logits(body, inputs[:count], found)
+        assert found == pytest.approx(expected, abs=0.02)
+        assert np.ptp(found) > 1
+        again, same = learning.quantised(parameters)
+        assert again == body
+        assert np.array_equal(same, parameters)
+
+
+PROGRAM = r"""
+#include <stdio.h>
+#include "ugolki/network.h"
+
+static uint32_t state = 1;
+static int16_t number(int most) { state = state * 1664525u + 1013904223u; return (int16_t)((int)(state >> 8) % (2 * most + 1) - most); }
+
+int main(void) {
+    static Network n;
+    uint16_t inputs[NETWORK_ACTIVE];
+    int16_t sums[NETWORK_HIDDEN], moved[NETWORK_HIDDEN];
+    int round, i;
+    for (i = 0; i < NETWORK_INPUTS * NETWORK_HIDDEN; i++) n.rows[0][i] = number(i % 3 ? 60 : NETWORK_MOST_ROW);
+    for (i = 0; i < NETWORK_HIDDEN; i++) n.bias[i] = number(NETWORK_MOST_ROW), n.output[i] = number(NETWORK_MOST_OUTPUT);
+    for (round = 0; round < 1000; round++) {
+        for (i = 0; i < NETWORK_ACTIVE; i++) inputs[i] = (uint16_t)((unsigned)number(20000) % NETWORK_INPUTS);
+        network_sum(n.rows, n.bias, inputs, NETWORK_ACTIVE, sums);
+        network_move(sums, n.rows[inputs[0]], n.rows[inputs[1]], moved);
+        printf("%d %d %d\n", sums[round % 64], network_logit(&n, sums), network_logit(&n, moved));
+    }
+    return 0;
+}
+"""
+
+
+def test_every_machine_computes_the_same(tmp_path: Path) -> None:
+    """With the instructions of every x86-64 processor, and without."""
+    (tmp_path / "program.c").write_text(PROGRAM)
+    said = []
+    for number, flags in enumerate(([], ["-DNETWORK_SSE2=0", "-O1"], ["-DNETWORK_SSE2=0", "-O3"])):
+        program = tmp_path / f"program{number}"
+        subprocess.run(["cc", *flags, f"-I{ROOT}", str(tmp_path / "program.c"), "-o", str(program)], check=True)
+        said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
+    assert said[0] == said[1] == said[2]
+    assert len(set(said[0].splitlines())) > 900
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "no file of weights"),
+        (WEIGHTS[:-1], "damaged"),
+        (seal("weights", {"game": "ataxx"}, BODY), "is for 'ataxx'"),
+        (seal("weights", {"game": "ugolki"}, BODY[:-2]), "bytes, not"),
+        (seal("weights", {"game": "ugolki"}, b"\xff\x7f" + BODY[2:]), "too great"),
+    ],
+)
+def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(TextError, match=complaint):
+        use_weights(data)
+    with pytest.raises(TextError, match="a network takes"):
+        learn.logits(SOLO, np.empty((0, learn.ACTIVE), np.uint16), np.empty(0, np.float32))
+    with pytest.raises(TextError, match="a solo network takes"):
+        learn.use_solo(SOLO[:-2])
+
+
+def test_the_package_says_where_its_weights_come_from() -> None:
+    fields = unseal("weights", WEIGHTS, "ugolki")[0]
+    assert fields["command"].startswith("python -m ugolki.train fit")
+    assert fields["solo-command"].startswith("python -m ugolki.train solo")
+    assert len(WEIGHTS) < 1 << 20
+
+
+# Samples
+
+
+def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
+    unit = Unit(number=3, game="ugolki", seed=5, games=2, nodes=60)
+    played = selfplay.play(unit)
+    assert selfplay.play(unit) == played
+    records = np.frombuffer(played.samples, np.uint8).reshape(-1, selfplay.RECORD.size)
+    assert len(records) == played.result.positions
+    engine = Engine()
+    for record in records[::9]:
+        position = position_of(record)
+        expected, visits = engine.expectation(), engine.visits()
+        engine.choose(position, Limits(nodes=60))
+        assert expected != engine.expectation() or visits != engine.visits()
+        packed = selfplay.packed(position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0)
+        assert packed[4:36] == record[4:36].tobytes()
+        assert packed[40:] == record[40:].tobytes()
+    path = records[records[:, 2] & ASIDE == 0]
+    assert (path[:, 36:40].sum(1) == 12).all()
+    assert (records[records[:, 2] & ASIDE > 0, 36:40] == 0).all()
+    assert (path[:, 2] & FIRST > 0).sum() == 2
+
+
+def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
+    path = ~samples.aside
+    assert np.array_equal(learning.lambda_returns(samples, 1)[path], samples.results[path])
+    assert np.allclose(learning.lambda_returns(samples, 0), samples.shares)
+    targets = learning.lambda_returns(samples, 0.8)
+    for place in range(len(samples)):
+        following = samples.results[place] if samples.last[place] else targets[place + 1]
+        expected = samples.shares[place] if samples.aside[place] else 0.2 * samples.shares[place] + 0.8 * following
+        assert targets[place] == pytest.approx(expected, abs=1e-5)
+
+
+def test_how_sure_the_search_was_of_itself_is_found() -> None:
+    random = np.random.default_rng(2)
+    shares = random.dirichlet([1, 1, 1, 1], 40_000)
+    winners = (shares.cumsum(1) > random.random((40_000, 1))).argmax(1)
+    results = np.eye(4, dtype=np.float32)[winners]
+    for exponent in (0.5, 2.0):
+        told = learning.sharpened(shares, exponent).astype(np.float32)
+        assert learning.sharpness_of(told, results) == pytest.approx(1 / exponent, rel=0.05)
+
+
+# Training
+
+
+def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
+    """Play, fit, and an engine takes what comes out."""
+
+    def run(*arguments: Any) -> str:
+        done = CliRunner().invoke(command, [str(argument) for argument in arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    games = ("play", tmp_path / "games", "--games", 9, "--nodes", 20, "--jobs", 1)
+    (made,) = (line for line in run(*games).splitlines() if "positions in" in line)
+    assert made in run(*games), "what is there is not played again"
+    (tmp_path / "solo.bin").write_bytes(seal("solo", {"game": "ugolki", "data": "none", "command": "python -m ugolki.train solo"}, SOLO))
+    recipe = ("--epochs", 40, "--policy-epochs", 40, "--rate", 0.02)
+    said = run("fit", folder, tmp_path / "games", "--solo", tmp_path / "solo.bin", "--out", tmp_path / "w.bin", *recipe)
+    for name in ("value", "policy"):
+        losses = [float(loss) for loss in re.findall(rf"^{name}, epoch \d+: loss ([\d.]+)", said, re.MULTILINE)]
+        assert len(losses) == 40
+        assert losses[-1] < 0.8 * losses[0]
+    try:
+        use_weights((tmp_path / "w.bin").read_bytes())
+        assert Engine().choose(Position.start(), Limits(nodes=50)).nodes == 50
+    finally:
+        use_weights(WEIGHTS)
+    fields = unseal("weights", (tmp_path / "w.bin").read_bytes(), "ugolki")[0]
+    assert fields["solo-data"] == "none"
+
+
+def test_the_solo_network_learns(samples: learning.Samples) -> None:
+    placements = learning.placements_of(samples, 1)
+    assert (np.diff(placements.astype(int), axis=1) > 0).all()
+    assert placements.max() < SIZE * SIZE
+    moves = learning.solo_moves(SOLO, placements)
+    net = learning.Net(learn.CELLS, 6, 1, 0.01, 15 * (len(placements) // 256), 1)
+    everything, losses = np.arange(len(placements)), []
+    of = learning.solo_loss(placements, moves)
+    learning.trained(net, of, everything, 256, 15, 1, lambda _, loss: losses.append(loss))
+    assert losses[-1] < 0.1 * losses[0]
+    found = learning.solo_moves(learning.quantised_solo(net.parameters), placements)
+    assert abs(found - moves).mean() < 1
+
+
+def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
+    with pytest.raises(QuartetError, match="two files"):
+        learning.load([tmp_path])
+    for number in (0, 1):
+        (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ugolki"}, b"odd"))
+    with pytest.raises(TextError, match="3 bytes"):
+        learning.load([tmp_path])
+    with pytest.raises(TextError, match="not for 'nim'"):
+        read(tmp_path / "0.samples", "nim")
+    with pytest.raises(ValueError, match="placements"):
+        learn.table_begin(np.empty(10, np.uint8))

@@ -1,0 +1,162 @@
+"""`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
+
+python -m ugolki.train play runs/one --games 20000                          samples; the same command goes on where it was stopped
+python -m ugolki.train solo runs/one --out runs/solo.bin                    moves home, from the exact table: 1.3 GB of memory
+python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/weights.bin
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.launch import engine_fingerprint
+from arena.records import write_whole
+from arena.run import Local, Workers, drive, usable_cores
+from arena.samples import Folder
+from core.errors import QuartetError
+from core.sealed import seal, unseal
+from ugolki import selfplay
+
+if TYPE_CHECKING:
+    from arena.selfplay import Played, Unit
+
+DATA = click.Path(path_type=Path, exists=True, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group()
+def command() -> None:
+    """Make samples by self-play, and train the networks on them."""
+
+
+@command.command("play")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--games", type=click.IntRange(min=1), required=True, help=f"Rounded up to a multiple of {selfplay.GAMES}.")
+@click.option("--nodes", type=click.IntRange(min=1), default=600, show_default=True, help="Iterations of every search.")
+@click.option("--seed", default=1, show_default=True, help="Of the openings; another seed makes other games.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: one for each core].")
+def play(folder: Path, games: int, nodes: int, seed: int, jobs: int | None) -> None:
+    """Play games of the engine against itself and keep what it thought in FOLDER."""
+    plan: dict[str, object] = {"kind": "selfplay", "game": "ugolki", "engine": engine_fingerprint("ugolki"), "seed": seed, "nodes": nodes}
+    with Folder(folder, "ugolki", plan) as samples:
+        workers: Workers[Unit, Played] = Local(selfplay.play, jobs)
+        started, fresh = time.monotonic(), 0
+        try:
+            with click.progressbar(length=-(-games // selfplay.GAMES), label="units", file=sys.stderr) as bar:
+                bar.update(len(samples.done))
+
+                def record(played: Played) -> None:
+                    nonlocal fresh
+                    samples.add(played.result, played.samples)
+                    fresh += played.result.positions
+                    bar.update(1)
+
+                drive(selfplay.schedule(seed, games, nodes), workers, samples.done, record)
+        except (KeyboardInterrupt, SystemExit):
+            print(f"quartet: left after {len(samples.done)} units; the same command goes on", file=sys.stderr)
+            raise
+        finally:
+            workers.close()
+        print(f"{sum(batch.positions for batch in samples.done.values())} positions in {folder}")
+        print(f"{fresh / (time.monotonic() - started):,.0f} positions/s", file=sys.stderr)
+
+
+@command.command("solo")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@click.option("--out", type=FILE, required=True, help="File of the solo network.")
+@click.option("--epochs", type=click.IntRange(min=1), default=15, show_default=True, help="Times that all placements are seen.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), default=0.004, show_default=True, help="The highest learning rate.")
+@click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
+def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
+    """Compute how many moves home there are from every placement, and train the solo network on placements from the samples in DATA."""
+    np, learn, learning = tools()
+    threads = len(usable_cores())
+    samples = learning.load(data)
+    placements = learning.placements_of(samples, seed)
+    table = learning.solo_table(threads, lambda distance: print(f"{distance} moves", file=sys.stderr, flush=True))
+    numbers = np.empty(len(placements), np.uint32)
+    learn.numbers_of(placements, numbers)
+    moves = table[numbers].astype(np.float32)
+    order = np.random.default_rng(seed).permutation(len(placements))
+    held_back, training = order[: len(order) // 50], order[len(order) // 50 :]
+    batch = min(4096, len(training))
+    net = learning.Net(learn.CELLS, 6, seed, rate, epochs * (len(training) // batch), threads)
+    of = learning.solo_loss(placements, moves)
+    learning.trained(net, of, training, batch, epochs, seed, lambda epoch, loss: print(f"epoch {epoch}: loss {loss:.6f}", flush=True))
+    body = learning.quantised_solo(net.parameters)
+    error = np.abs(learning.solo_moves(body, placements[held_back]) - moves[held_back])
+    near = moves[held_back] <= learning.MIDDLE
+    print(f"{len(placements)} placements; mean error on those held back: {error.mean():.3f} moves, nearer home {error[near].mean():.3f}")
+    fields = {"game": "ugolki", "seed": str(seed), "data": f"{samples.digest} ({len(placements)} placements)", "command": said()}
+    write_whole(out, seal("solo", fields, body))
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+@command.command("fit")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@click.option("--solo", "solo_file", type=FILE, required=True, help="File of the solo network.")
+@click.option("--out", type=FILE, required=True, help="File of the weights.")
+@click.option("--epochs", type=click.IntRange(min=1), default=4, show_default=True, help="Times that the value network sees all samples.")
+@click.option("--policy-epochs", type=click.IntRange(min=1), default=4, show_default=True, help="Times that the policy network does.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), default=0.004, show_default=True, help="The highest learning rate.")
+@click.option("--lambda", "trace", type=click.FloatRange(0, 1), default=0.95, show_default=True, help="Of the lambda-returns.")
+@click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
+def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_epochs: int, rate: float, trace: float, seed: int) -> None:
+    """Train the value and the policy network on the samples in DATA, and write them to one file, with the solo network."""
+    _, learn, learning = tools()
+    try:
+        solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
+    except OSError as error:
+        raise QuartetError(f"cannot read {solo_file}: {error.strerror}") from None
+    learn.use_solo(solo_body)
+    samples = learning.load(data)
+    sharpness = " ".join(f"{one:.2f}" for one in samples.sharpness)
+    print(f"{len(samples)} samples; sharpness of the search's shares, by folder: {sharpness}", flush=True)
+    value = learning.value_loss(samples, learning.lambda_returns(samples, trace))
+    threads = len(usable_cores())
+    bodies = [
+        learning.fitted(samples, of, size, times, rate, seed, threads, lambda text, name=name: print(f"{name}, {text}", flush=True))
+        for name, of, size, times in (("value", value, 4096, epochs), ("policy", learning.policy_loss(samples), 1024, policy_epochs))
+    ]
+    fields = {
+        "game": "ugolki",
+        "hidden": str(learn.HIDDEN),
+        "seed": str(seed),
+        "data": f"{samples.digest} ({len(samples)} samples)",
+        "command": said(),
+        "solo-data": solo_fields["data"],
+        "solo-command": solo_fields["command"],
+    }
+    write_whole(out, seal("weights", fields, b"".join([*bodies, solo_body])))
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+def tools() -> tuple[Any, Any, Any]:
+    """numpy, and what works with it. Raises QuartetError where that is missing."""
+    try:
+        import numpy as np  # noqa: PLC0415  (an extra)
+
+        from ugolki import learn, learning  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise QuartetError("training needs numpy; install the extra: pip install 'quartet[train]'") from None
+    return np, learn, learning
+
+
+def said() -> str:
+    """The command, as the files of weights have it."""
+    return shlex.join(["python", "-m", "ugolki.train", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    try:
+        command()
+    except QuartetError as error_:
+        raise SystemExit(f"quartet: {error_}") from None
