@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import CancelledError as Cancelled
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -187,6 +188,13 @@ class Local(Generic[WorkT, DoneT]):
     def _start(self) -> Executor:
         # Spawned, not forked: the display has threads, and a forked child could inherit a lock that nobody opens any more.
         return ProcessPoolExecutor(self._jobs, mp_context=multiprocessing.get_context("spawn"), initializer=start_worker)
+
+
+def pin(core: int | None) -> None:
+    """Keep this process, and all that it starts, on one core, where the system can do that and the core is still there."""
+    if core is not None:
+        with suppress(AttributeError, OSError, ValueError, psutil.Error):  # macOS has no such call
+            psutil.Process().cpu_affinity([core])
 
 
 def usable_cores() -> list[int]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from random import Random
 from typing import Any, NamedTuple, cast
 
 import msgspec
-import psutil
 
 import registry
+from arena.run import pin
 from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits
@@ -67,9 +66,7 @@ def schedule(game: str, seed: int, games: int, nodes: int) -> Iterator[Unit]:
 
 def play(unit: Unit, core: int | None = None) -> Played:
     """Play a unit; pure and idempotent. Raises QuartetError where the game has no engine or nothing to train."""
-    if core is not None:
-        with suppress(AttributeError, OSError, ValueError, psutil.Error):
-            psutil.Process().cpu_affinity([core])
+    pin(core)
     training = cast("Training", registry.load(unit.game, "training"))
     rules = registry.load(unit.game, "rules").Position
     pass_move = registry.load(unit.game, "reference").PASS

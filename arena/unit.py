@@ -6,15 +6,15 @@ import math
 import re
 import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, cast
 
 import msgspec
-import psutil
 
 import registry
 from arena import inprocess
 from arena.launch import launch, start_environment
+from arena.run import pin
 from core.errors import QuartetError
 from core.messages import SIDES, Entry, Finish, Init, Outcome, Ply, Score, Tag
 from core.rules import ChancePosition, DrawnPosition, places
@@ -148,10 +148,7 @@ def play(unit: Unit, core: int | None = None) -> Played:
     Pure but for the clock and the date, and idempotent: it touches nothing outside, so that a game that was lost with its worker is
     simply played again. Raises QuartetError where a unit cannot be played at all, or where the system fails us.
     """
-    if core is not None:
-        # Programs inherit it. macOS has no such call; a core may have been taken away meanwhile.
-        with suppress(AttributeError, OSError, ValueError, psutil.Error):
-            psutil.Process().cpu_affinity([core])
+    pin(core)
     started = time.perf_counter()
     lines = registry.load(unit.game, "reference").INFO.lines is not None
     played = _in_process(unit) if unit.in_process else _by_lines(unit) if lines else _by_files(unit)

@@ -14,12 +14,10 @@ A sample is RECORD, all numbers little-endian:
 from __future__ import annotations
 
 import struct
-from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
-import psutil
-
+from arena.run import pin
 from arena.samples import ASIDE, FIRST, Batch
 from arena.selfplay import Played, Unit
 from core.limits import Limits
@@ -55,9 +53,7 @@ def schedule(seed: int, games: int, nodes: int) -> Iterator[Unit]:
 
 def play(unit: Unit, core: int | None = None) -> Played:
     """Play a unit; pure and idempotent."""
-    if core is not None:
-        with suppress(AttributeError, OSError, ValueError, psutil.Error):
-            psutil.Process().cpu_affinity([core])
+    pin(core)
     engine = Engine()
     parts: list[bytes] = []
     for number in range(unit.number * unit.games, (unit.number + 1) * unit.games):
