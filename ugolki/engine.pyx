@@ -34,6 +34,7 @@ cdef enum:
     PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
     PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
     MOST_GAIN = 512             # no single move gains or loses more cost
+    PRIOR_PERCENT = 40          # of the policy network's logits: what learns from a search's choices is too sure of them
     ALONE = 12                  # moves that cost a player who is alone a factor of e
 
 cdef float EXPLORATION = 0.6
@@ -115,7 +116,7 @@ cdef inline void move_weights(const Board* b, int seat, const Move* moves, int c
         network_race(solo_output(&NETWORKS.solo, moved), others, inputs)
         network_move(sums, NETWORKS.policy.rows[end], NETWORKS.policy.rows[start], moved)
         network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)
-        outputs[i] = network_logit(&NETWORKS.policy, moved)
+        outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
 
 
