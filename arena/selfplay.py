@@ -13,7 +13,7 @@ from arena.run import pin
 from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits
-from core.training import ForgetfulSearcher, Training
+from core.training import ForgetfulSearcher, OwnSamples, Training
 
 GAMES = 32
 """Of a unit: half a second's work and more, at a thousand nodes a move."""
@@ -67,13 +67,18 @@ def schedule(game: str, seed: int, games: int, nodes: int) -> Iterator[Unit]:
 def play(unit: Unit, core: int | None = None) -> Played:
     """Play a unit; pure and idempotent. Raises QuartetError where the game has no engine or nothing to train."""
     pin(core)
-    training = cast("Training", registry.load(unit.game, "training"))
+    module = registry.load(unit.game, "training")
+    games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
+    if hasattr(module, "play_games"):
+        parts = cast("OwnSamples", module).play_games(games, unit.seed, unit.nodes)
+        return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
+    training = cast("Training", module)
     rules = registry.load(unit.game, "rules").Position
     pass_move = registry.load(unit.game, "reference").PASS
     engine = training.engine()
     limits = Limits(nodes=unit.nodes)
-    parts: list[bytes] = []
-    for number in range(unit.number * unit.games, (unit.number + 1) * unit.games):
+    parts = []
+    for number in games:
         random = Random(f"{unit.seed} {number}")
         engine.forget()
         start = opening(training, engine, limits, rules, random)

@@ -24,6 +24,14 @@ class ForgetfulSearcher(Protocol):
         ...
 
 
+class OwnSamples(Protocol):
+    """The module of a game whose positions need other samples than those of `Training`, and which learns from them by itself."""
+
+    def play_games(self, games: range, seed: int, nodes: int) -> list[bytes]:
+        """The samples of the games with these numbers, of a run with this seed, at so many nodes a move; pure."""
+        ...
+
+
 class Training(Protocol):
     """The module, for games of two.
 

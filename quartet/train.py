@@ -56,7 +56,10 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         if error.name != "numpy":
             raise
         raise QuartetError("training needs numpy; install the extra: pip install 'quartet[train]'") from None
-    part = cast("Training", registry.load(game, "training"))
+    module = registry.load(game, "training")
+    if not hasattr(module, "features"):
+        raise QuartetError(f"{game} has a training of its own: python -m {registry.GAMES[game]}.train --help")
+    part = cast("Training", module)
     with bar("samples") as progress:
         task = progress.add_task("")
         samples = training.load(game, data, part.POSITION_BYTES, lambda done, total: progress.update(task, completed=done, total=total))

@@ -199,4 +199,4 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_a_game_without_training_is_told() -> None:
-    assert "ugolki has no training yet" in quartet("selfplay", "ugolki", "--games", "1", "--out", "nowhere", code=2).stderr
+    assert "connexion has no training yet" in quartet("selfplay", "connexion", "--games", "1", "--out", "nowhere", code=2).stderr

@@ -13,14 +13,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from arena.samples import ASIDE, FIRST, Folder, read
+from arena import selfplay
+from arena.samples import Folder
 from arena.selfplay import Unit
 from core import sparse_net
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.sealed import seal, unseal
+from quartet.selfplay import command as quartet_selfplay
+from quartet.train import command as quartet_train
 from tests.games import ROOT
-from ugolki import learn, learning, selfplay
+from ugolki import learn, learning, training
 from ugolki.engine import Engine, use_weights
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
 from ugolki.rules import Position
@@ -58,7 +61,7 @@ def position_of(record: NDArray[np.uint8]) -> Position:
     """The position of a sample."""
     cells = [0] * (SIZE * SIZE)
     for number, cell in enumerate(record[4:28]):
-        if cell != selfplay.NOWHERE:
+        if cell != training.NOWHERE:
             cells[cell] = number // PIECES + 1
     return Position.from_cells(cells, int(record[0]), int(record[1]) // SEATS)
 
@@ -249,7 +252,7 @@ def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
     unit = Unit(number=3, game="ugolki", seed=5, games=2, nodes=60)
     played = selfplay.play(unit)
     assert selfplay.play(unit) == played
-    records = np.frombuffer(played.samples, np.uint8).reshape(-1, selfplay.RECORD.size)
+    records = np.frombuffer(played.samples, np.uint8).reshape(-1, training.RECORD.size)
     assert len(records) == played.result.positions
     engine = Engine()
     for record in records[::9]:
@@ -257,13 +260,13 @@ def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
         expected, visits = engine.expectation(), engine.visits()
         engine.choose(position, Limits(nodes=60))
         assert expected != engine.expectation() or visits != engine.visits()
-        packed = selfplay.packed(position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0)
+        packed = training.packed(position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0)
         assert packed[4:36] == record[4:36].tobytes()
         assert packed[40:] == record[40:].tobytes()
-    path = records[records[:, 2] & ASIDE == 0]
+    path = records[records[:, 2] & training.ASIDE == 0]
     assert (path[:, 36:40].sum(1) == 12).all()
-    assert (records[records[:, 2] & ASIDE > 0, 36:40] == 0).all()
-    assert (path[:, 2] & FIRST > 0).sum() == 2
+    assert (records[records[:, 2] & training.ASIDE > 0, 36:40] == 0).all()
+    assert (path[:, 2] & training.FIRST > 0).sum() == 2
 
 
 def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
@@ -298,9 +301,11 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         return done.output
 
-    games = ("play", tmp_path / "games", "--games", 9, "--nodes", 20, "--jobs", 1)
-    (made,) = (line for line in run(*games).splitlines() if "positions in" in line)
-    assert made in run(*games), "what is there is not played again"
+    done = CliRunner().invoke(
+        quartet_selfplay, ["ugolki", "--games", "64", "--nodes", "5", "--jobs", "1", "--out", str(tmp_path / "games")]
+    )
+    assert done.exit_code == 0, done.output
+    assert f"positions of 64 games in {tmp_path / 'games'}" in done.output
     (tmp_path / "solo.bin").write_bytes(seal("solo", {"game": "ugolki", "data": "none", "command": "python -m ugolki.train solo"}, SOLO))
     recipe = ("--epochs", 40, "--policy-epochs", 40, "--rate", 0.02)
     said = run("fit", folder, tmp_path / "games", "--solo", tmp_path / "solo.bin", "--out", tmp_path / "w.bin", *recipe)
@@ -338,7 +343,10 @@ def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
         (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ugolki"}, b"odd"))
     with pytest.raises(TextError, match="3 bytes"):
         learning.load([tmp_path])
-    with pytest.raises(TextError, match="not for 'nim'"):
-        read(tmp_path / "0.samples", "nim")
+    (tmp_path / "0.samples").write_bytes(seal("samples", {"game": "nim"}, b"odd"))
+    with pytest.raises(TextError, match=r"0\.samples: .* is for 'nim'"):
+        learning.load([tmp_path])
+    done = CliRunner().invoke(quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")])
+    assert "python -m ugolki.train" in str(done.exception)
     with pytest.raises(ValueError, match="placements"):
         learn.table_begin(np.empty(10, np.uint8))

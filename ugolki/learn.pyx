@@ -1,4 +1,4 @@
-"""Samples of self-play as inputs of the networks; see ugolki/selfplay.py for their bytes and network.h for the inputs."""
+"""Samples of self-play as inputs of the networks; see ugolki/training.py for their bytes and network.h for the inputs."""
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset

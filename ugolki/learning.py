@@ -2,7 +2,7 @@
 
 The solo network learns how many moves a seat needs alone, from the exact table (solo.h). The other two are choosers
 (`core.sparse_net.choose`). The value network tells the seats apart: its targets are the lambda-returns of their shares of the win
-(Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988), as in `arena.training`: what the search expected counts
+(Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988), as `quartet train` has them: what the search expected counts
 1 - lambda, and lambda goes to the target of the game's next sample, the last one's to the result. The policy network tells the moves
 apart: its targets are the search's visits.
 """
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.samples import ASIDE, FIRST, files, read
 from core import sparse_net
 from core.errors import QuartetError, TextError
+from core.sealed import unseal
 from ugolki import learn
-from ugolki.selfplay import NOWHERE, RECORD
+from ugolki.training import ASIDE, FIRST, NOWHERE, RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,11 +76,11 @@ def load(folders: Sequence[Path]) -> Samples:
     parts, last, held_back, bounds = [], [], [], [0]
     digest = hashlib.sha256()
     for folder in folders:
-        found = files(folder)
+        found = sorted(folder.glob("*.samples"))
         if len(found) < 2:
             raise QuartetError(f"training takes two files of samples at least; in {folder} there are {len(found)}")
         for number, path in enumerate(found):
-            body = read(path, "ugolki")[1]
+            body = samples_in(path)
             if len(body) % RECORD.size:
                 raise TextError(f"{path} holds {len(body)} bytes, which is no number of samples of {RECORD.size}")
             digest.update(hashlib.sha256(body).digest())
@@ -101,6 +101,16 @@ def load(folders: Sequence[Path]) -> Samples:
         sharpness.append(sharpness_of(shares[part][played], results[part][played]))
         shares[part] = sharpened(shares[part], sharpness[-1])
     return Samples(records, shares, results, np.concatenate(last), aside, np.concatenate(held_back), sharpness, digest.hexdigest()[:16])
+
+
+def samples_in(file: Path) -> bytes:
+    """The samples of a file. Raises TextError where it is damaged or another game's, QuartetError where it cannot be read."""
+    try:
+        return unseal("samples", file.read_bytes(), "ugolki")[1]
+    except OSError as error:
+        raise QuartetError(f"cannot read {file}: {error.strerror}") from error
+    except TextError as error:
+        raise TextError(f"{file}: {error}") from error
 
 
 def sharpened(shares: NDArray[Any], exponent: float) -> NDArray[Any]:

@@ -7,24 +7,16 @@ python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/weights.bi
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from arena.launch import engine_fingerprint
-from arena.records import write_whole
-from arena.run import Local, Workers, drive, usable_cores
-from arena.samples import Folder
 from core.errors import QuartetError
 from core.sealed import seal, unseal
-from ugolki import selfplay
-
-if TYPE_CHECKING:
-    from arena.selfplay import Played, Unit
 
 DATA = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -32,39 +24,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.group()
 def command() -> None:
-    """Make samples by self-play, and train the networks on them."""
-
-
-@command.command("play")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--games", type=click.IntRange(min=1), required=True, help=f"Rounded up to a multiple of {selfplay.GAMES}.")
-@click.option("--nodes", type=click.IntRange(min=1), default=600, show_default=True, help="Iterations of every search.")
-@click.option("--seed", default=1, show_default=True, help="Of the openings; another seed makes other games.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: one for each core].")
-def play(folder: Path, games: int, nodes: int, seed: int, jobs: int | None) -> None:
-    """Play games of the engine against itself and keep what it thought in FOLDER."""
-    plan: dict[str, object] = {"kind": "selfplay", "game": "ugolki", "engine": engine_fingerprint("ugolki"), "seed": seed, "nodes": nodes}
-    with Folder(folder, "ugolki", plan) as samples:
-        workers: Workers[Unit, Played] = Local(selfplay.play, jobs)
-        started, fresh = time.monotonic(), 0
-        try:
-            with click.progressbar(length=-(-games // selfplay.GAMES), label="units", file=sys.stderr) as bar:
-                bar.update(len(samples.done))
-
-                def record(played: Played) -> None:
-                    nonlocal fresh
-                    samples.add(played.result, played.samples)
-                    fresh += played.result.positions
-                    bar.update(1)
-
-                drive(selfplay.schedule(seed, games, nodes), workers, samples.done, record)
-        except (KeyboardInterrupt, SystemExit):
-            print(f"quartet: left after {len(samples.done)} units; the same command goes on", file=sys.stderr)
-            raise
-        finally:
-            workers.close()
-        print(f"{sum(batch.positions for batch in samples.done.values())} positions in {folder}")
-        print(f"{fresh / (time.monotonic() - started):,.0f} positions/s", file=sys.stderr)
+    """Train the networks on samples of self-play, those of `quartet selfplay ugolki`."""
 
 
 @command.command("solo")
@@ -76,7 +36,7 @@ def play(folder: Path, games: int, nodes: int, seed: int, jobs: int | None) -> N
 def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
     """Compute how many moves home there are from every placement, and train the solo network on placements from the samples in DATA."""
     np, learn, learning = tools()
-    threads = len(usable_cores())
+    threads = os.cpu_count() or 1
     samples = learning.load(data)
     placements = learning.placements_of(samples, seed)
     table = learning.solo_table(threads, lambda distance: print(f"{distance} moves", file=sys.stderr, flush=True))
@@ -94,7 +54,7 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
     near = moves[held_back] <= learning.MIDDLE
     print(f"{len(placements)} placements; mean error on those held back: {error.mean():.3f} moves, nearer home {error[near].mean():.3f}")
     fields = {"game": "ugolki", "seed": str(seed), "data": f"{samples.digest} ({len(placements)} placements)", "command": said()}
-    write_whole(out, seal("solo", fields, body))
+    out.write_bytes(seal("solo", fields, body))
     print(f"{out}: {out.stat().st_size} bytes")
 
 
@@ -119,7 +79,7 @@ def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_
     sharpness = " ".join(f"{one:.2f}" for one in samples.sharpness)
     print(f"{len(samples)} samples; sharpness of the search's shares, by folder: {sharpness}", flush=True)
     value = learning.value_loss(samples, learning.lambda_returns(samples, trace))
-    threads = len(usable_cores())
+    threads = os.cpu_count() or 1
     bodies = [
         learning.fitted(samples, of, size, times, rate, seed, threads, lambda text, name=name: print(f"{name}, {text}", flush=True))
         for name, of, size, times in (("value", value, 4096, epochs), ("policy", learning.policy_loss(samples), 1024, policy_epochs))
@@ -133,7 +93,7 @@ def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_
         "solo-data": solo_fields["data"],
         "solo-command": solo_fields["command"],
     }
-    write_whole(out, seal("weights", fields, b"".join([*bodies, solo_body])))
+    out.write_bytes(seal("weights", fields, b"".join([*bodies, solo_body])))
     print(f"{out}: {out.stat().st_size} bytes")
 
 

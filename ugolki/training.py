@@ -1,6 +1,6 @@
 """Self-play for the networks: games of the engine against itself, and what it thought of every position, as samples.
 
-A sample is RECORD, all numbers little-endian:
+`quartet selfplay ugolki` calls it (`core.training.OwnSamples`), `python -m ugolki.train` learns from what it keeps. A sample is RECORD, all numbers little-endian:
 
     ply, last_ply   uint8 each: where the game stood, and where it is stopped
     flags           uint8, FIRST: this is its game's first; ASIDE: the position is not of a game, random plies led there from one
@@ -15,11 +15,7 @@ from __future__ import annotations
 
 import struct
 from random import Random
-from typing import TYPE_CHECKING
 
-from arena.run import pin
-from arena.samples import ASIDE, FIRST, Batch
-from arena.selfplay import Played, Unit
 from core.limits import Limits
 from core.rules import places, shares
 from ugolki.engine import Engine
@@ -27,14 +23,11 @@ from ugolki.geometry import PIECES, SEATS, SIZE
 from ugolki.protocol import MOVES, PASS
 from ugolki.rules import Position
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 RECORD = struct.Struct("<4B24B4H4B60B")
 MOST_MOVES = 20
 NOWHERE = 255
-GAMES = 8
-"""Of a unit."""
+FIRST, ASIDE = 2, 4
+"""Flags, as in `arena.samples`."""
 OPENING = 8
 """Random plies before a game, at most."""
 ASIDE_SHARE = 0.25
@@ -45,20 +38,10 @@ MISSING = 0.1
 """Of the games are between three, or two."""
 
 
-def schedule(seed: int, games: int, nodes: int) -> Iterator[Unit]:
-    """Units with at least so many games."""
-    for number in range(-(-games // GAMES)):
-        yield Unit(number=number, game="ugolki", seed=seed, games=GAMES, nodes=nodes)
-
-
-def play(unit: Unit, core: int | None = None) -> Played:
-    """Play a unit; pure and idempotent."""
-    pin(core)
+def play_games(games: range, seed: int, nodes: int) -> list[bytes]:
+    """The samples of the games with these numbers, of a run with this seed, at so many iterations a move; pure."""
     engine = Engine()
-    parts: list[bytes] = []
-    for number in range(unit.number * unit.games, (unit.number + 1) * unit.games):
-        parts += one_game(engine, Limits(nodes=unit.nodes), Random(f"{unit.seed} {number}"))
-    return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
+    return [sample for number in games for sample in one_game(engine, Limits(nodes=nodes), Random(f"{seed} {number}"))]
 
 
 def opening(random: Random) -> Position:
