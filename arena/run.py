@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import CancelledError as Cancelled
-from contextlib import suppress
-from types import FrameType
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 import psutil
 
 from core.errors import QuartetError
+from core.leaving import leave_on, leaving
 
 MOST_LOSSES = 5
 """Times that a game may be lost with its worker before we stop believing in bad luck."""
@@ -164,12 +164,13 @@ class Local(Generic[WorkT, DoneT]):
     def submit(self, unit: WorkT) -> Future[DoneT]:
         """Play a unit on a core that is free."""
         slot, core = next((i, core) for i, (core, future) in enumerate(self._slots) if future is None or future.done())
-        try:
-            future = self._executor.submit(_work, self._play, unit, core)
-        except BrokenExecutor as error:  # a worker died while it was idle
-            future = Future()
-            future.set_exception(error)
-        self._slots[slot] = core, future
+        with _no_ctrl_c():
+            try:
+                future = self._executor.submit(_work, self._play, unit, core)
+            except BrokenExecutor as error:  # a worker died while it was idle
+                future = Future()
+                future.set_exception(error)
+            self._slots[slot] = core, future
         return future
 
     def repair(self) -> None:
@@ -210,6 +211,8 @@ _busy = threading.Event()
 
 
 def _work(play: Callable[[WorkT, int | None], DoneT], unit: WorkT, core: int) -> DoneT:
+    if leaving.is_set():  # the pool outlives the exception that ended the game before, and has a unit left
+        sys.exit()
     _busy.set()
     try:
         return play(unit, core)
@@ -217,15 +220,26 @@ def _work(play: Callable[[WorkT, int | None], DoneT], unit: WorkT, core: int) ->
         _busy.clear()
 
 
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Hear Ctrl-C a moment later; processes that are started within do not hear it before `start_worker` makes them deaf to it."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def start_worker() -> None:
     """A worker process leaves Ctrl-C to its master, ends its programs on SIGTERM, and ends itself when the master is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see _no_ctrl_c
+    leave_on("SIGTERM")
     threading.Thread(target=_follow_master, daemon=True).start()
-
-
-def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    sys.exit(1)
 
 
 def _follow_master() -> None:

@@ -23,13 +23,13 @@ from ataxx import protocol
 from ataxx.rules import Position
 from ataxx.uai_text import parse_uai
 from core.errors import QuartetError, TextError
+from core.leaving import leave_on
 from core.lines import LONGEST_LINE, told_start
 from core.messages import READY_ANSWER, Finish, Opponent, Ready, Turn
 from core.transport import BAD_INPUT, FAILED, GOOD, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
     from typing import BinaryIO
 
 MARGIN_MS = 10
@@ -241,13 +241,9 @@ class Adapter:
             raise GoneError from error
 
 
-def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    sys.exit(128 + number)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the adapter; gives the exit status: BAD_INPUT for bad arguments, FAILED when the engine is to blame."""
-    signal.signal(signal.SIGTERM, _leave)
+    leave_on("SIGTERM")
     heard: SimpleQueue[tuple[bool, str | None]] = SimpleQueue()
     try:
         settings = parse_arguments(arguments)

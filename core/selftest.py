@@ -24,7 +24,11 @@ def main(arguments: list[str]) -> int:
     if arguments == ["leave"]:
         return 0
     age = process_age()
-    leaving, waiting = _measure("leave"), _measure("wait")
+    try:
+        leaving, waiting = _measure("leave"), _measure("wait")
+    except OSError as error:
+        print(f"the self-test cannot go on: {error}", file=sys.stderr)
+        return 1
     late = [seconds - ASKED for seconds in waiting]
     if unpacked_itself():
         print(f"one file: it unpacked itself into {getattr(sys, '_MEIPASS', '')}")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
 import sys
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 import click
 
 import registry
 from core.errors import QuartetError
-
-if TYPE_CHECKING:
-    from types import FrameType
+from core.leaving import leave_on
 
 COMMANDS = ("games", "match", "tournament", "sprt", "lost", "replay", "analyse", "perft", "bench", "selfplay", "train", "pack")
 """Each is a module here with a `command`; it is imported when it is needed."""
@@ -59,7 +55,6 @@ def cli() -> None:
     \b
     quartet games                                         what can be played, and by whom
     quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
-    quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?
@@ -71,10 +66,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            # As an exception, so that programs are ended and folders removed on the way out.
-            signal.signal(getattr(signal, name), _leave)
+    leave_on("SIGTERM", "SIGHUP")
     try:
         status = cli.main(prog_name="quartet", standalone_mode=False)
         sys.stdout.flush()
@@ -101,10 +93,6 @@ def _in_one_line(error: click.ClickException) -> str:
 def _complain(message: str) -> int:
     print(f"quartet: {message}", file=sys.stderr)
     return FAILED
-
-
-def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

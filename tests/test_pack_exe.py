@@ -386,8 +386,9 @@ def test_windows_knows_the_age_of_the_outer_process(wine: list[str], tmp_path: P
 @pytest.mark.usefixtures("wine")
 def test_windows_cleans_up(for_windows: Path, tmp_path: Path) -> None:
     strategy = lay(for_windows, tmp_path)
-    place = re.search(r"unpacked itself into C:\\(.+)\\_MEI", strategy.run("--selftest").stdout)
-    assert place
+    said = strategy.run("--selftest")
+    place = re.search(r"unpacked itself into C:\\(.+)\\_MEI", said.stdout)
+    assert place, said
     temporary = Path(workshop.load("windows").WINE_HOME, "drive_c", *place[1].split("\\"))
     assert not list(temporary.glob("_MEI*"))
     killed = temporary / "_MEI1"

@@ -238,7 +238,9 @@ def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
 
 
 @posix
-def test_ctrl_c_says_where_it_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delay", [0, 0.1, 0.3, 1])
+def test_ctrl_c_says_where_it_goes_on(delay: float, tmp_path: Path) -> None:
+    """Whatever the workers are at: just started, importing, or playing."""
     arguments = ["--player", "a=bot", "--player", "b=greedy", "--out", str(tmp_path / "a")]
     run = subprocess.Popen(
         [sys.executable, "-m", "quartet", "tournament", "ugolki", *arguments],
@@ -248,7 +250,10 @@ def test_ctrl_c_says_where_it_goes_on(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    time.sleep(2)
+    deadline = time.monotonic() + 60
+    while len(psutil.Process(run.pid).children()) < 2 and time.monotonic() < deadline:  # the first one tracks resources
+        time.sleep(0.01)
+    time.sleep(delay)
     os.killpg(run.pid, signal.SIGINT)
     output, errors = run.communicate(timeout=60)
     assert output == ""

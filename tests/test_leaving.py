@@ -1,0 +1,59 @@
+"""Signals end a program by an exception, even where Python drops exceptions."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.games import ROOT
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+
+PROGRAM = """
+import os, signal, sys, time, weakref
+from core.leaving import leave_on
+
+leave_on("SIGTERM", "SIGNO")
+
+
+class Thing:
+    pass
+
+
+def gone(_):
+    os.kill(os.getpid(), signal.{signal})
+    for _ in range(1000):  # the exception is raised here, where nobody hears of it
+        pass
+
+
+thing = Thing()
+reference = weakref.ref(thing, gone)
+try:
+    del thing
+    {then}
+finally:
+    print("tidied", flush=True)
+"""
+
+
+@posix
+@pytest.mark.parametrize("then", ["time.sleep(60)", "while True: pass", "sys.stdin.read()"])
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", -signal.SIGINT)])
+def test_a_signal_is_not_lost(name: str, status: int, then: str) -> None:
+    program = PROGRAM.format(signal=name, then=then)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert run.stdout.read() == "tidied\n"
+        assert run.wait(timeout=30) == status
+        assert "Exception ignored" not in run.stderr.read()
+
+
+def test_what_else_is_dropped_is_told() -> None:
+    program = "from core.leaving import leave_on; leave_on(); type('T', (), {'__del__': lambda _: 1 / 0})()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "ZeroDivisionError" in done.stderr
