@@ -13,6 +13,8 @@ side to move:
     result      int8, 1 won, 0 drawn, -1 lost; 0 where ASIDE
     flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST: this is its first sample;
                 ASIDE: the position is not of a game, random plies led there from one, and it was searched, but not played on
+
+A game with samples of its own (`core.training.OwnSamples`) says itself what is in one.
 """
 
 from __future__ import annotations
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 TAIL = struct.Struct("<hHbB")
 """What follows a position: score, ply, result, flags."""
-PLAYED, FIRST, ASIDE = 1, 2, 4
 
 
 class Batch(msgspec.Struct, frozen=True):

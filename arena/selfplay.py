@@ -10,10 +10,10 @@ import msgspec
 
 import registry
 from arena.run import pin
-from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Batch
+from arena.samples import TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits
-from core.training import ForgetfulSearcher, OwnSamples, Training
+from core.training import ASIDE, FIRST, PLAYED, ForgetfulSearcher, OwnSamples, Training
 
 GAMES = 32
 """Of a unit: half a second's work and more, at a thousand nodes a move."""
@@ -71,19 +71,24 @@ def play(unit: Unit, core: int | None = None) -> Played:
     games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
     if hasattr(module, "play_games"):
         parts = cast("OwnSamples", module).play_games(games, unit.seed, unit.nodes)
-        return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
-    training = cast("Training", module)
-    rules = registry.load(unit.game, "rules").Position
-    pass_move = registry.load(unit.game, "reference").PASS
+    else:
+        parts = play_games(unit.game, cast("Training", module), games, unit.seed, unit.nodes)
+    return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
+
+
+def play_games(game: str, training: Training, games: range, seed: int, nodes: int) -> list[bytes]:
+    """The samples of the games with these numbers, between two."""
+    rules = registry.load(game, "rules").Position
+    pass_move = registry.load(game, "reference").PASS
     engine = training.engine()
-    limits = Limits(nodes=unit.nodes)
+    limits = Limits(nodes=nodes)
     parts = []
     for number in games:
-        random = Random(f"{unit.seed} {number}")
+        random = Random(f"{seed} {number}")
         engine.forget()
         start = opening(training, engine, limits, rules, random)
         parts += one_game(training, engine, limits, start, pass_move, random)
-    return Played(Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts))
+    return parts
 
 
 def opening(training: Training, engine: ForgetfulSearcher, limits: Limits, rules: Any, random: Random) -> Any:

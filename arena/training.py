@@ -1,17 +1,12 @@
 """Training of a game's evaluation network from samples of self-play.
 
-The target of a position is its lambda-return (Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988): what the
-search expected there, sigmoid(score / unit), counts 1 - lambda, and lambda goes to the target of the game's next sample, the last one's
-to the result, as 1, 0.5 or 0. So a position learns what the search found out some plies later. Beside a game's path the target is what
-the search expected.
+The target of a position is its lambda-return (`core.learning`): of what the search expected there, sigmoid(score / unit), and of the result,
+as 1, 0.5 or 0. So a position learns what the search found out some plies later. Beside a game's path the target is what the search expected.
 
 The engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score / unit) predicts the results best. So
 engines that count differently, or are too sure of themselves, can be mixed.
 
 Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an own part while training.
-
-The work on a batch is cut into SLICES pieces, whatever the number of threads, and their gradients are added in order: a seed makes the
-same network on any number of cores.
 """
 
 from __future__ import annotations
@@ -26,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.records import write_whole
-from arena.samples import ASIDE, FIRST, TAIL, files, read
-from core import sparse_net
+from arena.samples import TAIL, files, read
+from core import learning, sparse_net
 from core.errors import QuartetError, TextError
+from core.learning import HELD_BACK, SLICES
+from core.training import ASIDE, FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,16 +35,10 @@ if TYPE_CHECKING:
 
     from core.training import Training
 
-SLICES = 2
-HELD_BACK = 50
-"""One unit in so many is for validation."""
 MOST_WEIGHT = 127 / 64
 """Bound of all weights, for the sake of the integers at run time."""
 DECIDED = 0.012
 """Positions in which the search expects less than this, or more than 1 - DECIDED, are not learned from: they need no judge."""
-WARM_UP = 0.02
-"""Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its height."""
-LAST_RATE = 0.01
 
 
 @dataclass(frozen=True)
@@ -146,38 +137,16 @@ def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
     odd = (samples.plies & 1).astype(np.bool_)
     expected = np.where(odd, 1 - samples.expected, samples.expected)  # for the first seat, from here on
     results = (samples.results.astype(np.float32) + 1) / 2
-    targets = np.where(odd, 1 - results, results)
-    ends = np.flatnonzero(samples.last)
-    lengths = np.diff(ends, prepend=-1)
-    order = np.argsort(-lengths, kind="stable")
-    ends, lengths = ends[order], lengths[order]
-    following = targets[ends]
-    for back in range(int(lengths[0]) if len(lengths) else 0):  # all games at once, from their ends
-        games = int(np.searchsorted(-lengths, -back, side="left"))  # that are longer
-        places = ends[:games] - back
-        following = (1 - trace) * expected[places] + trace * following[:games]
-        targets[places] = following
+    targets = learning.lambda_returns(expected, np.where(odd, 1 - results, results), samples.last, trace)
     targets[samples.aside] = expected[samples.aside]
     return np.where(odd, 1 - targets, targets).astype(np.float32)
 
 
 def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
-    """The unit in which sigmoid(score / unit) predicts the results with the least squared error; by golden section on its logarithm."""
+    """The unit in which sigmoid(score / unit) predicts the results with the least squared error; found by `least_at`."""
     step = max(1, len(scores) // 200_000)
     some, wins = scores[::step].astype(np.float64), (results[::step] + 1) / 2
-
-    def error(exponent: float) -> float:
-        return float(np.mean((sigmoid(some / np.exp(exponent)) - wins) ** 2))
-
-    low, high = np.log(10.0), np.log(10_000.0)
-    golden = (5**0.5 - 1) / 2
-    for _ in range(30):
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        if error(left) < error(right):
-            high = right
-        else:
-            low = left
-    return float(np.exp((low + high) / 2))
+    return learning.least_at(lambda unit: float(np.mean((sigmoid(some / unit) - wins) ** 2)), 10, 10_000, 30)
 
 
 def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
@@ -290,21 +259,14 @@ class Trainer:
         gradient /= len(chosen)
         common = gradient[: self._rows].reshape(-1, self._groups).sum(0)
         whole = np.concatenate([gradient[: self._rows], common, gradient[self._rows :]])
-        rate = self._rate(number)
-        correction = np.sqrt(1 - 0.999 ** (number + 1)) / (1 - 0.9 ** (number + 1))
+        rate = learning.rate_at(self.recipe.rate, number, self.recipe.epochs * self.steps)
         decay = 1 - rate * self.recipe.decay
         rows = self._rows + self._groups
         for part, most in ((slice(0, rows), MOST_WEIGHT / 2), (slice(rows, None), MOST_WEIGHT)):  # a row has two parts
             parameters, first, second = (state[part] for state in self._state)
-            sparse_net.step(parameters, whole[part], first, second, rate * correction, decay, most)
+            sparse_net.step(parameters, whole[part], first, second, rate * learning.correction(number), decay, most)
         self._merge()
         return loss
-
-    def _rate(self, number: int) -> float:
-        steps = self.recipe.epochs * self.steps
-        risen = (number + 1) / max(1.0, WARM_UP * steps)
-        fallen = LAST_RATE + (1 - LAST_RATE) * (1 + np.cos(np.pi * number / steps)) / 2
-        return float(self.recipe.rate * min(1.0, risen) * fallen)
 
     def _merge(self) -> None:
         own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])

@@ -1,10 +1,9 @@
-"""Training of networks with few active inputs: one pass over samples, one step of the optimiser."""
+"""Training of networks with few active inputs: a pass over samples, or over groups of them, and a step of the optimiser."""
 
 from typing import Any
 
 BLOCK: int
 MOST_HIDDEN: int
-MOST_GROUP: int
 
 def run(parameters: Any, gradient: Any, hidden: int, inputs: Any, targets: Any, outputs: Any = None) -> float:
     """Add the gradient of the samples' losses to `gradient`, write the outputs; the sum of the losses."""

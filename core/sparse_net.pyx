@@ -1,7 +1,7 @@
-"""Training of networks with few active inputs: one pass over samples, one step of the optimiser. See sparse_net.h.
+"""Training of networks with few active inputs: a pass over samples, or over groups of them, and a step of the optimiser. See sparse_net.h.
 
 Written here because libraries have no kernel for it: docs/results.md has the comparison with numpy, scipy and PyTorch. Arrays come
-from whoever offers buffers; both functions let other threads run.
+from whoever offers buffers; all functions let other threads run.
 """
 
 from libc.stddef cimport size_t
@@ -27,7 +27,6 @@ cdef extern from "core/sparse_net.h" nogil:
 
 BLOCK = SPARSE_BLOCK
 MOST_HIDDEN = SPARSE_MOST_HIDDEN
-MOST_GROUP = SPARSE_MOST_GROUP
 
 
 cdef int rows_of(const float[::1] parameters, const float[::1] gradient, int hidden, const uint16_t[:, ::1] inputs) except -1:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from core.limits import Limits, SearchInfo
 
+PLAYED, FIRST, ASIDE = 1, 2, 4
+"""Flags of a sample, see `arena.samples`."""
+
 
 class ForgetfulSearcher(Protocol):
     """An engine that plays game after game."""
@@ -25,7 +28,7 @@ class ForgetfulSearcher(Protocol):
 
 
 class OwnSamples(Protocol):
-    """The module of a game whose positions need other samples than those of `Training`, and which learns from them by itself."""
+    """The module of a game whose positions need samples of its own; `python -m GAME.train` learns from them."""
 
     def play_games(self, games: range, seed: int, nodes: int) -> list[bytes]:
         """The samples of the games with these numbers, of a run with this seed, at so many nodes a move; pure."""

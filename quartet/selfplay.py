@@ -31,7 +31,7 @@ def command(game: str, games: int, nodes: int, seed: int, jobs: int | None, clus
 
     Beside them are kept, with a score alone, positions that one or two random plies lead to: a search sees more of such than of good play.
     A game begins with random plies; what is lopsided then is dropped. The same command goes on where it was stopped, with more --games
-    too; `quartet train` reads the folder.
+    too; `quartet train` reads the folder. A game with samples of its own has them read by `python -m GAME.train`, which says more.
 
     \b
     quartet selfplay ataxx --games 100000 --nodes 2000 --out runs/first

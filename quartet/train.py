@@ -52,13 +52,15 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
     """
     try:
         from arena import training  # noqa: PLC0415  (an extra)
+        from core import learning  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
         raise QuartetError("training needs numpy; install the extra: pip install 'quartet[train]'") from None
     module = registry.load(game, "training")
-    if not hasattr(module, "features"):
+    if hasattr(module, "play_games"):
         raise QuartetError(f"{game} has a training of its own: python -m {registry.GAMES[game]}.train --help")
+    learning.require_place(out)
     part = cast("Training", module)
     with bar("samples") as progress:
         task = progress.add_task("")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from arena import samples, selfplay
-from arena.samples import ASIDE, FIRST, PLAYED, TAIL, Folder
+from arena.samples import TAIL, Folder
 from arena.selfplay import Unit, play
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
+from core.training import ASIDE, FIRST, PLAYED
 from tests.games import ROOT
 
 if TYPE_CHECKING:

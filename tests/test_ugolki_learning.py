@@ -20,6 +20,7 @@ from core import sparse_net
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.sealed import seal, unseal
+from core.training import ASIDE, FIRST
 from quartet.selfplay import command as quartet_selfplay
 from quartet.train import command as quartet_train
 from tests.games import ROOT
@@ -53,7 +54,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def samples(folder: Path) -> learning.Samples:
-    learn.use_solo(SOLO)
     return learning.load([folder])
 
 
@@ -85,9 +85,9 @@ def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
     for _ in range(50):
         cells = sorted(random.sample(range(SIZE * SIZE), PIECES))
         position = Position.from_cells([1 if cell in cells else 0 for cell in range(SIZE * SIZE)])
-        after = {placement(position.play(move), 0) for move in position.pseudolegal()} if not position.over else None
+        after = {placement(position.play(move), 0) for move in position.pseudolegal()}
         found = learn.neighbours(cells)
-        assert after is None or sorted(after) == sorted(set(found))
+        assert after == set(found)
         for other in random.sample(found, 3):
             assert tuple(cells) in learn.neighbours(other), "moves can be taken back"
 
@@ -125,7 +125,7 @@ def test_inputs_of_seats(samples: learning.Samples) -> None:
     chosen = np.arange(len(samples))
     inputs = np.empty((4 * len(samples), learn.ACTIVE), np.uint16)
     playing = np.empty((len(samples), 4), np.uint8)
-    count = learn.seats_of(samples.records, chosen, playing, inputs)
+    count = learn.seats_of(SOLO, samples.records, chosen, playing, inputs)
     assert count == playing.sum()
     row = 0
     for number in range(len(samples)):
@@ -146,7 +146,7 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
     chosen = np.arange(0, len(samples), 7)
     inputs = np.empty((80 * len(chosen), learn.ACTIVE), np.uint16)
     sizes, visits = np.empty(len(chosen), np.int32), np.empty(len(inputs), np.float32)
-    count = learn.moves_of(samples.records, chosen, sizes, visits, inputs)
+    count = learn.moves_of(SOLO, samples.records, chosen, sizes, visits, inputs)
     assert count == sizes.sum()
     row = 0
     for number, size in zip(chosen, sizes, strict=True):
@@ -156,7 +156,7 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
         assert sorted(found) == after
         assert 200 < visits[row : row + size].sum() <= 265
         row += int(size)
-    few = learn.moves_of(samples.records, chosen, sizes, visits[:50], inputs[:50])
+    few = learn.moves_of(SOLO, samples.records, chosen, sizes, visits[:50], inputs[:50])
     assert few == sizes.sum() <= 50
     assert 0 in sizes
 
@@ -166,7 +166,7 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
 
 def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
     inputs = np.empty((4 * 100, learn.ACTIVE), np.uint16)
-    count = learn.seats_of(samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs)
+    count = learn.seats_of(SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs)
     for body in (VALUE, POLICY):
         numbers = np.frombuffer(body, "<i2").astype(np.float32)
         parameters = np.concatenate([numbers[: -learn.HIDDEN] / learn.ONE, numbers[-learn.HIDDEN :] / learn.OUTPUT_ONE, [0]]).astype(
@@ -235,7 +235,7 @@ def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match="a network takes"):
         learn.logits(SOLO, np.empty((0, learn.ACTIVE), np.uint16), np.empty(0, np.float32))
     with pytest.raises(TextError, match="a solo network takes"):
-        learn.use_solo(SOLO[:-2])
+        learning.solo_moves(SOLO[:-2], np.empty((0, PIECES), np.uint8))
 
 
 def test_the_package_says_where_its_weights_come_from() -> None:
@@ -257,23 +257,21 @@ def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
     engine = Engine()
     for record in records[::9]:
         position = position_of(record)
-        expected, visits = engine.expectation(), engine.visits()
         engine.choose(position, Limits(nodes=60))
-        assert expected != engine.expectation() or visits != engine.visits()
         packed = training.packed(position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0)
         assert packed[4:36] == record[4:36].tobytes()
         assert packed[40:] == record[40:].tobytes()
-    path = records[records[:, 2] & training.ASIDE == 0]
+    path = records[records[:, 2] & ASIDE == 0]
     assert (path[:, 36:40].sum(1) == 12).all()
-    assert (records[records[:, 2] & training.ASIDE > 0, 36:40] == 0).all()
-    assert (path[:, 2] & training.FIRST > 0).sum() == 2
+    assert (records[records[:, 2] & ASIDE > 0, 36:40] == 0).all()
+    assert (path[:, 2] & FIRST > 0).sum() == 2
 
 
 def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
     path = ~samples.aside
-    assert np.array_equal(learning.lambda_returns(samples, 1)[path], samples.results[path])
-    assert np.allclose(learning.lambda_returns(samples, 0), samples.shares)
-    targets = learning.lambda_returns(samples, 0.8)
+    assert np.array_equal(learning.targets_of(samples, 1)[path], samples.results[path])
+    assert np.allclose(learning.targets_of(samples, 0), samples.shares)
+    targets = learning.targets_of(samples, 0.8)
     for place in range(len(samples)):
         following = samples.results[place] if samples.last[place] else targets[place + 1]
         expected = samples.shares[place] if samples.aside[place] else 0.2 * samples.shares[place] + 0.8 * following
@@ -348,5 +346,13 @@ def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
         learning.load([tmp_path])
     done = CliRunner().invoke(quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")])
     assert "python -m ugolki.train" in str(done.exception)
+    nowhere = tmp_path / "no" / "w.bin"
+    for tool, *arguments in (
+        (command, "fit", tmp_path, "--solo", tmp_path / "s.bin"),
+        (command, "solo", tmp_path),
+        (quartet_train, "ataxx", tmp_path),
+    ):
+        done = CliRunner().invoke(tool, [*map(str, arguments), "--out", str(nowhere)])
+        assert f"cannot write {nowhere}: there is no folder" in str(done.exception)
     with pytest.raises(ValueError, match="placements"):
         learn.table_begin(np.empty(10, np.uint8))

@@ -10,9 +10,9 @@ from libc.string cimport memcpy
 from core.clock cimport clock_now
 from ugolki.evaluate cimport cost, gain
 from ugolki.network cimport (
-    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, SOLO_NOBODY, SOLO_STEPS, Network, Sight, SoloNetwork,
-    network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race, network_seen, network_shares,
-    network_sum, solo_output, solo_sum
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS,
+    Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race,
+    network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
@@ -36,6 +36,7 @@ cdef enum:
     MOST_GAIN = 512             # no single move gains or loses more cost
     PRIOR_PERCENT = 40          # of the policy network's logits: what learns from a search's choices is too sure of them
     ALONE = 12                  # moves that cost a player who is alone a factor of e
+    ALONE_PRIOR = 4             # and by how many such factors a move that leads home sooner by one comes before another
 
 cdef float EXPLORATION = 0.6
 cdef float FIRST_PLAY = 0.8
@@ -55,11 +56,11 @@ cdef bint ready = False
 network_fill()
 
 
-cdef bint within(const int16_t* numbers, int rows, int most_output) noexcept:
-    """Whether rows, bias and outputs, lying one after the other, are small enough for network.h's sums."""
+cdef bint within(const int16_t* numbers, int rows) noexcept:
+    """Whether so many rows, bias and output weights, lying one after the other, are small enough for network.h's sums."""
     cdef int i
     for i in range((rows + 2) * NETWORK_HIDDEN):
-        if abs(numbers[i]) > (NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else most_output):
+        if abs(numbers[i]) > (NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else NETWORK_MOST_OUTPUT):
             return False
     return True
 
@@ -67,18 +68,18 @@ cdef bint within(const int16_t* numbers, int rows, int most_output) noexcept:
 def use_weights(bytes data):
     """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
     global ready
-    cdef Networks found
+    cdef const Networks* found
     cdef bytes body = unseal("weights", data, "ugolki")[1]
     if len(body) != sizeof(Networks):
         raise TextError(f"the weights of Ugolki take {sizeof(Networks)} bytes, not {len(body)}")
-    memcpy(&found, <const char*>body, sizeof(Networks))
+    found = <const Networks*><const char*>body
     if not (
-        within(&found.value.rows[0][0], sizeof(found.value.rows) // sizeof(found.value.bias), NETWORK_MOST_OUTPUT)
-        and within(&found.policy.rows[0][0], sizeof(found.policy.rows) // sizeof(found.policy.bias), NETWORK_MOST_OUTPUT)
-        and within(&found.solo.rows[0][0], sizeof(found.solo.rows) // sizeof(found.solo.bias), NETWORK_MOST_OUTPUT)
+        within(&found.value.rows[0][0], NETWORK_INPUTS)
+        and within(&found.policy.rows[0][0], NETWORK_INPUTS)
+        and within(&found.solo.rows[0][0], SOLO_INPUTS)
     ):
         raise TextError("the weights of Ugolki hold a number that is too great for the networks")
-    memcpy(&NETWORKS, &found, sizeof(Networks))
+    memcpy(&NETWORKS, found, sizeof(Networks))
     ready = True
 
 
@@ -111,11 +112,11 @@ cdef inline void move_weights(const Board* b, int seat, const Move* moves, int c
         start, end = network_seen[seat][moves[i] >> 8], network_seen[seat][moves[i] & 0xFF]
         network_move(solo_sums, NETWORKS.solo.rows[end], NETWORKS.solo.rows[start], moved)
         if others == SOLO_NOBODY:   # nobody is there whom the policy network knows
-            outputs[i] = -4 * solo_output(&NETWORKS.solo, moved)
+            outputs[i] = -ALONE_PRIOR * solo_output(&NETWORKS.solo, moved)
             continue
         network_race(solo_output(&NETWORKS.solo, moved), others, inputs)
         network_move(sums, NETWORKS.policy.rows[end], NETWORKS.policy.rows[start], moved)
-        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)
+        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)  # in place: they begin as its bias
         outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
 
@@ -151,7 +152,7 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
     cdef int32_t outputs[PLAYERS]
     cdef float found[PLAYERS]
     cdef int playing[PLAYERS]
-    cdef int seat, i
+    cdef int seat, i, steps
     cdef int players = 0
     cdef int least = 1 << 20
     cdef float total = 0
@@ -168,9 +169,9 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
         network_look(&NETWORKS.solo, b.own, &sight)
         if players == 1:
             seat = playing[0]
-            i = SOLO_STEPS * (b.ply // 4) + (0 if least == 0 else max(SOLO_STEPS, sight.solo[seat]))
+            steps = SOLO_STEPS * (b.ply // 4) + (0 if least == 0 else max(SOLO_STEPS, sight.solo[seat]))
             outputs[0] = 0
-            outputs[1] = -i // ALONE
+            outputs[1] = -steps // ALONE
             network_shares(outputs, 2, found)
             shares[seat] = found[1]
             return

@@ -1,4 +1,5 @@
-"""Which moves look good at a glance, for playouts: numbers from the distances to the squares alone.
+"""What a position costs a player and which moves look good at a glance, from the distances to the squares alone: for playouts, where the
+game is over, and to say in what order the seats will finish.
 
 A player's cost is the sum over its pieces of 16 d + d * d, d being the steps to its square: the square makes stragglers dearer
 than their share of the penalty.

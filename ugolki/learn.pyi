@@ -15,14 +15,11 @@ CELLS: int
 SOLO_ONE: int
 SOLO_STEPS_A_MOVE: int
 
-def seats_of(records: Any, chosen: Any, playing: Any, inputs: Any) -> int:
+def seats_of(solo: bytes, records: Any, chosen: Any, playing: Any, inputs: Any) -> int:
     """The inputs of the positions, a row for each seat that plays, one position after the other; how many rows that were."""
 
-def moves_of(records: Any, chosen: Any, sizes: Any, visits: Any, inputs: Any) -> int:
+def moves_of(solo: bytes, records: Any, chosen: Any, sizes: Any, visits: Any, inputs: Any) -> int:
     """The inputs of the positions after each legal move, as the mover sees them, one position after the other; how many rows that were."""
-
-def use_solo(body: bytes) -> None:
-    """Take this solo network for the inputs that follow."""
 
 def solo_moves(body: bytes, placements: Any, moves: Any) -> None:
     """What the solo network with these integers says of placements, six cells each."""

@@ -24,8 +24,6 @@ cdef extern from "ugolki/solo.h" nogil:
     uint64_t solo_level(uint8_t* distances, uint32_t first, uint32_t end, int distance)
     void solo_home(uint8_t* distances)
 
-cdef SoloNetwork SOLO
-
 INPUTS = NETWORK_INPUTS
 ACTIVE = NETWORK_ACTIVE
 HIDDEN = NETWORK_HIDDEN
@@ -62,21 +60,10 @@ cdef void read_board(const uint8_t* record, Board* b) noexcept nogil:
             b.occupied[code >> 5] |= <uint32_t>1 << (code & 31)
 
 
-cdef inline void write_inputs(const Board* b, int view, uint16_t* inputs) noexcept nogil:
-    cdef Sight sight
-    network_look(&SOLO, b.own, &sight)
-    network_inputs(&sight, view, b.ply, b.last_ply, inputs)
-
-
 cdef take_solo(bytes body, SoloNetwork* network):
     if len(body) != sizeof(SoloNetwork):
         raise TextError(f"a solo network takes {sizeof(SoloNetwork)} bytes, not {len(body)}")
     memcpy(network, <const char*>body, sizeof(SoloNetwork))
-
-
-def use_solo(bytes body):
-    """Take this solo network for the inputs that follow. Raises TextError where it has another size."""
-    take_solo(body, &SOLO)
 
 
 def solo_moves(bytes body, const uint8_t[:, ::1] placements, float[::1] moves):
@@ -158,32 +145,40 @@ def neighbours(cells):
     return found
 
 
-def seats_of(const uint8_t[:, ::1] records, const long long[::1] chosen, uint8_t[:, ::1] playing, uint16_t[:, ::1] inputs):
+def seats_of(bytes solo, const uint8_t[:, ::1] records, const long long[::1] chosen, uint8_t[:, ::1] playing, uint16_t[:, ::1] inputs):
     """The inputs of the positions, a row for each seat that plays, one position after the other; how many rows that were.
 
-    `playing` gets 1 for these seats. `inputs` has room for four rows a position.
+    `playing` gets 1 for these seats. `inputs` has room for four rows a position. Raises TextError where `solo` is no solo network.
     """
+    cdef SoloNetwork network
+    cdef Sight sight
     cdef Board board
     cdef Py_ssize_t i
     cdef int seat
     cdef int count = 0
+    take_solo(solo, &network)
     with nogil:
         for i in range(chosen.shape[0]):
             read_board(&records[chosen[i], 0], &board)
+            network_look(&network, board.own, &sight)
             for seat in range(SEATS):
                 playing[i, seat] = records[chosen[i], PIECES + PER_SEAT * seat] != NOWHERE
                 if playing[i, seat]:
-                    write_inputs(&board, seat, &inputs[count, 0])
+                    network_inputs(&sight, seat, board.ply, board.last_ply, &inputs[count, 0])
                     count += 1
     return count
 
 
-def moves_of(const uint8_t[:, ::1] records, const long long[::1] chosen, int[::1] sizes, float[::1] visits, uint16_t[:, ::1] inputs):
+def moves_of(
+    bytes solo, const uint8_t[:, ::1] records, const long long[::1] chosen, int[::1] sizes, float[::1] visits, uint16_t[:, ::1] inputs
+):
     """The inputs of the positions after each legal move, as the mover sees them, one position after the other; how many rows that were.
 
     `sizes` gets the number of moves of each position, `visits` the share of the visits that each move had, not normalised. Positions for
-    which there is no room any more have a size of 0.
+    which there is no room any more have a size of 0. Raises TextError where `solo` is no solo network.
     """
+    cdef SoloNetwork network
+    cdef Sight sight
     cdef Board board
     cdef Board child
     cdef Move moves[MAX_MOVES]
@@ -191,6 +186,7 @@ def moves_of(const uint8_t[:, ::1] records, const long long[::1] chosen, int[::1
     cdef Py_ssize_t i
     cdef int seat, number, move, j, start, end
     cdef int count = 0
+    take_solo(solo, &network)
     with nogil:
         for i in range(chosen.shape[0]):
             record = &records[chosen[i], 0]
@@ -204,7 +200,8 @@ def moves_of(const uint8_t[:, ::1] records, const long long[::1] chosen, int[::1
             for move in range(number):
                 child = board
                 make(&child, moves[move])
-                write_inputs(&child, seat, &inputs[count, 0])
+                network_look(&network, child.own, &sight)
+                network_inputs(&sight, seat, child.ply, child.last_ply, &inputs[count, 0])
                 start, end = network_seen[0][moves[move] >> 8], network_seen[0][moves[move] & 0xFF]
                 visits[count] = 0
                 for j in range(record[MOVES]):

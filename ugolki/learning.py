@@ -1,10 +1,8 @@
 """Training of Ugolki's three networks on samples of self-play; network.h says what they are.
 
 The solo network learns how many moves a seat needs alone, from the exact table (solo.h). The other two are choosers
-(`core.sparse_net.choose`). The value network tells the seats apart: its targets are the lambda-returns of their shares of the win
-(Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988), as `quartet train` has them: what the search expected counts
-1 - lambda, and lambda goes to the target of the game's next sample, the last one's to the result. The policy network tells the moves
-apart: its targets are the search's visits.
+(`core.sparse_net.choose`). The value network tells the seats apart: its targets are the lambda-returns (`core.learning`) of their shares
+of the win. The policy network tells the moves apart: its targets are the search's visits.
 """
 
 from __future__ import annotations
@@ -19,9 +17,12 @@ import numpy as np
 
 from core import sparse_net
 from core.errors import QuartetError, TextError
+from core.learning import HELD_BACK, SLICES, correction, lambda_returns, least_at, rate_at
 from core.sealed import unseal
+from core.training import ASIDE, FIRST
 from ugolki import learn
-from ugolki.training import ASIDE, FIRST, NOWHERE, RECORD
+from ugolki.geometry import SEATS, SIZE, seen
+from ugolki.training import NOWHERE, RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,14 +33,10 @@ if TYPE_CHECKING:
     Loss = Callable[[NDArray[np.float32], NDArray[np.float32] | None, NDArray[np.int64]], float]
     """Of parameters on chosen samples, summed; the gradient is added to an array, or to none."""
 
-SLICES = 2
-"""Of a batch, whatever the number of threads: a seed makes the same networks on any number of cores."""
-HELD_BACK = 50
-"""One file in so many is for validation."""
 ROWS_A_POSITION = 40
 """Moves of a position for which there is room, on average."""
-WARM_UP, LAST_RATE, DECAY = 0.02, 0.01, 0.01
-"""Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its height. Decay of the weights, times the rate."""
+DECAY = 0.01
+"""Of the weights, times the rate."""
 MIDDLE = 8
 """Moves from home at which the solo network is to be most exact."""
 MOVED = 3
@@ -121,41 +118,20 @@ def sharpened(shares: NDArray[Any], exponent: float) -> NDArray[Any]:
 
 
 def sharpness_of(shares: NDArray[np.float32], results: NDArray[np.float32]) -> float:
-    """The exponent with which the shares predict the results with the least cross entropy; by golden section on its logarithm.
-
-    Below 1 the search was too sure of itself.
-    """
+    """The exponent with which the shares predict the results with the least cross entropy; below 1 the search was too sure of itself."""
     step = max(1, len(shares) // 100_000)
     some, wins = shares[::step].astype(np.float64), results[::step]
 
     def loss(exponent: float) -> float:
-        expected = np.maximum(sharpened(some, float(np.exp(exponent))), 1e-6)
+        expected = np.maximum(sharpened(some, exponent), 1e-6)
         return float(-(wins * np.log(expected)).sum(1).mean())
 
-    low, high = np.log(0.1), np.log(4.0)
-    golden = (5**0.5 - 1) / 2
-    for _ in range(20):
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        if loss(left) < loss(right):
-            high = right
-        else:
-            low = left
-    return float(np.exp((low + high) / 2))
+    return least_at(loss, 0.1, 4, 20)
 
 
-def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
-    """The targets of the samples, for each seat."""
-    targets = samples.results.copy()
-    ends = np.flatnonzero(samples.last)
-    lengths = np.diff(ends, prepend=-1)
-    order = np.argsort(-lengths, kind="stable")
-    ends, lengths = ends[order], lengths[order]
-    following = targets[ends]
-    for back in range(int(lengths[0]) if len(lengths) else 0):  # all games at once, from their ends
-        games = int(np.searchsorted(-lengths, -back, side="left"))  # that are longer
-        places = ends[:games] - back
-        following = (1 - trace) * samples.shares[places] + trace * following[:games]
-        targets[places] = following
+def targets_of(samples: Samples, trace: float) -> NDArray[np.float32]:
+    """What the value network learns of the samples, for each seat: lambda-returns on a game's path, beside it what the search expected."""
+    targets = lambda_returns(samples.shares, samples.results, samples.last, trace)
     targets[samples.aside] = samples.shares[samples.aside]
     return targets
 
@@ -198,14 +174,11 @@ class Net:
         for other in self._gradients[1:]:
             gradient += other
         gradient /= len(chosen)
-        self._done += 1
-        risen = self._done / max(1.0, WARM_UP * self._steps)
-        fallen = LAST_RATE + (1 - LAST_RATE) * (1 + np.cos(np.pi * min(1.0, self._done / self._steps))) / 2
-        rate = self._rate * min(1.0, risen) * fallen
-        correction = np.sqrt(1 - 0.999**self._done) / (1 - 0.9**self._done)
+        rate = rate_at(self._rate, self._done, self._steps)
         for part, most in ((slice(0, self._output), learn.MOST_ROW), (slice(self._output, None), learn.MOST_OUTPUT)):
             parameters, first, second = (state[part] for state in self._state)
-            sparse_net.step(parameters, gradient[part], first, second, rate * correction, 1 - rate * DECAY, most)
+            sparse_net.step(parameters, gradient[part], first, second, rate * correction(self._done), 1 - rate * DECAY, most)
+        self._done += 1
         return loss / len(chosen)
 
 
@@ -235,13 +208,13 @@ def fitted(samples: Samples, of: Loss, batch: int, epochs: int, rate: float, see
     return body
 
 
-def value_loss(samples: Samples, targets: NDArray[np.float32]) -> Loss:
-    """The loss of the value network on samples with these targets."""
+def value_loss(samples: Samples, targets: NDArray[np.float32], solo: bytes) -> Loss:
+    """The loss of the value network on samples with these targets, beside the solo network with these integers."""
 
     def loss(parameters: NDArray[np.float32], gradient: NDArray[np.float32] | None, chosen: NDArray[np.int64]) -> float:
         inputs = np.empty((4 * len(chosen), learn.ACTIVE), np.uint16)
         playing = np.empty((len(chosen), 4), np.uint8)
-        count = learn.seats_of(samples.records, chosen, playing, inputs)
+        count = learn.seats_of(solo, samples.records, chosen, playing, inputs)
         mask = playing > 0
         sizes = mask.sum(1, dtype=np.int32)
         return sparse_net.choose(parameters, gradient, learn.HIDDEN, inputs[:count], targets[chosen][mask], sizes)
@@ -249,14 +222,14 @@ def value_loss(samples: Samples, targets: NDArray[np.float32]) -> Loss:
     return loss
 
 
-def policy_loss(samples: Samples) -> Loss:
-    """The loss of the policy network."""
+def policy_loss(samples: Samples, solo: bytes) -> Loss:
+    """The loss of the policy network, beside the solo network with these integers."""
 
     def loss(parameters: NDArray[np.float32], gradient: NDArray[np.float32] | None, chosen: NDArray[np.int64]) -> float:
         inputs = np.empty((ROWS_A_POSITION * len(chosen), learn.ACTIVE), np.uint16)
         visits = np.empty(len(inputs), np.float32)
         sizes = np.empty(len(chosen), np.int32)
-        count = learn.moves_of(samples.records, chosen, sizes, visits, inputs)
+        count = learn.moves_of(solo, samples.records, chosen, sizes, visits, inputs)
         sizes = sizes[sizes > 0]
         groups = np.repeat(np.arange(len(sizes)), sizes)
         totals = np.bincount(groups, visits[:count], len(sizes)).astype(np.float32)
@@ -319,26 +292,25 @@ def solo_table(threads: int, progress: Callable[[int], None]) -> NDArray[np.uint
 
 
 def placements_of(samples: Samples, seed: int) -> NDArray[np.uint8]:
-    """Placements that have occurred, as their owners see them, and as many others with a piece moved by up to two cells each way."""
-    cells = samples.records[:, 4:28].reshape(-1, 4, 6)
-    column, row = cells % 10, cells // 10
-    seen = np.stack(  # geometry.seen
-        [
-            10 * row[:, 0] + column[:, 0],
-            10 * (9 - column[:, 1]) + row[:, 1],
-            10 * (9 - row[:, 2]) + 9 - column[:, 2],
-            10 * column[:, 3] + 9 - row[:, 3],
-        ],
-        1,
-    )
-    found = np.unique(np.sort(seen[(cells != NOWHERE).all(2)], 1), axis=0)
+    """Placements that have occurred, as their owners see them, and MOVED times as many with a piece moved by up to two cells each way."""
+    cells = samples.records[:, 4:28].reshape(-1, SEATS, 6)
+    found = np.unique(np.sort(own_views()[np.arange(SEATS)[:, None], cells][(cells != NOWHERE).all(2)], 1), axis=0)
     random = np.random.default_rng(seed)
     parts = [found]
     for _ in range(MOVED):
         other, here, piece = found.copy(), np.arange(len(found)), random.integers(0, 6, len(found))
-        column = np.clip(other[here, piece] % 10 + random.integers(-2, 3, len(found)), 0, 9)
-        row = np.clip(other[here, piece] // 10 + random.integers(-2, 3, len(found)), 0, 9)
-        other[here, piece] = 10 * row + column
+        column = np.clip(other[here, piece] % SIZE + random.integers(-2, 3, len(found)), 0, SIZE - 1)
+        row = np.clip(other[here, piece] // SIZE + random.integers(-2, 3, len(found)), 0, SIZE - 1)
+        other[here, piece] = SIZE * row + column
         other.sort(1)
         parts.append(other[(np.diff(other.astype(np.int16), axis=1) > 0).all(1)])
     return np.unique(np.concatenate(parts), axis=0)
+
+
+def own_views() -> NDArray[np.uint8]:
+    """The number of each cell as each seat sees it; NOWHERE stays what it is."""
+    views = np.full((SEATS, NOWHERE + 1), NOWHERE, np.uint8)
+    for seat, cell in itertools.product(range(SEATS), range(SIZE * SIZE)):
+        column, row = seen(seat, cell % SIZE, cell // SIZE)
+        views[seat, cell] = SIZE * row + column
+    return views

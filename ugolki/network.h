@@ -44,14 +44,14 @@ enum {
     NETWORK_ACTIVE = 28,
     NETWORK_HIDDEN = 64,
     NETWORK_ONE = 181,
-    NETWORK_OUTPUT_ONE = 64,            /* of value and policy */
     NETWORK_MOST_ROW = 4 * NETWORK_ONE, /* of all rows and biases: their sums stay within int16 */
-    NETWORK_MOST_OUTPUT = 512,          /* of all outputs: 64 of them, and activations of 1, stay within int32 */
-    NETWORK_STEPS = 64,                 /* of their output, to a factor of e */
+    NETWORK_MOST_OUTPUT = 512,          /* of all weights of outputs: 64 of them, and activations of 1, stay within int32 */
+    NETWORK_OUTPUT_ONE = 64,            /* of the output weights of value and policy */
+    NETWORK_STEPS = 64,                 /* of a logit, to a factor of e */
     NETWORK_LEAST = 16 * NETWORK_STEPS, /* what is that far behind counts as that far */
     SOLO_INPUTS = 100,
-    SOLO_OUTPUT_ONE = 128,              /* of the solo network's weights, in moves */
-    SOLO_STEPS = 64,                    /* of its output, to a move */
+    SOLO_OUTPUT_ONE = 128,              /* of the output weights of the solo network */
+    SOLO_STEPS = 64,                    /* of a solo distance, to a move */
     SOLO_NOBODY = 1 << 14               /* the distance of a seat that does not play */
 };
 

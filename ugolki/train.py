@@ -1,7 +1,7 @@
 """`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
 
-python -m ugolki.train play runs/one --games 20000                          samples; the same command goes on where it was stopped
-python -m ugolki.train solo runs/one --out runs/solo.bin                    moves home, from the exact table: 1.3 GB of memory
+quartet selfplay ugolki --games 20000 --out runs/one                                samples
+python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
 python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/weights.bin
 """
 
@@ -35,7 +35,7 @@ def command() -> None:
 @click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
 def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
     """Compute how many moves home there are from every placement, and train the solo network on placements from the samples in DATA."""
-    np, learn, learning = tools()
+    np, learn, learning = tools(out)
     threads = os.cpu_count() or 1
     samples = learning.load(data)
     placements = learning.placements_of(samples, seed)
@@ -69,20 +69,22 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
 @click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
 def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_epochs: int, rate: float, trace: float, seed: int) -> None:
     """Train the value and the policy network on the samples in DATA, and write them to one file, with the solo network."""
-    _, learn, learning = tools()
+    _, learn, learning = tools(out)
     try:
         solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
     except OSError as error:
         raise QuartetError(f"cannot read {solo_file}: {error.strerror}") from None
-    learn.use_solo(solo_body)
     samples = learning.load(data)
     sharpness = " ".join(f"{one:.2f}" for one in samples.sharpness)
     print(f"{len(samples)} samples; sharpness of the search's shares, by folder: {sharpness}", flush=True)
-    value = learning.value_loss(samples, learning.lambda_returns(samples, trace))
+    value = learning.value_loss(samples, learning.targets_of(samples, trace), solo_body)
     threads = os.cpu_count() or 1
     bodies = [
         learning.fitted(samples, of, size, times, rate, seed, threads, lambda text, name=name: print(f"{name}, {text}", flush=True))
-        for name, of, size, times in (("value", value, 4096, epochs), ("policy", learning.policy_loss(samples), 1024, policy_epochs))
+        for name, of, size, times in (
+            ("value", value, 4096, epochs),
+            ("policy", learning.policy_loss(samples, solo_body), 1024, policy_epochs),
+        )
     ]
     fields = {
         "game": "ugolki",
@@ -97,16 +99,18 @@ def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_
     print(f"{out}: {out.stat().st_size} bytes")
 
 
-def tools() -> tuple[Any, Any, Any]:
-    """numpy, and what works with it. Raises QuartetError where that is missing."""
+def tools(out: Path) -> tuple[Any, Any, Any]:
+    """numpy, and what works with it. Raises QuartetError where that is missing, or `out` cannot be written."""
     try:
         import numpy as np  # noqa: PLC0415  (an extra)
 
+        from core.learning import require_place  # noqa: PLC0415
         from ugolki import learn, learning  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
         raise QuartetError("training needs numpy; install the extra: pip install 'quartet[train]'") from None
+    require_place(out)
     return np, learn, learning
 
 

@@ -1,6 +1,7 @@
 """Self-play for the networks: games of the engine against itself, and what it thought of every position, as samples.
 
-`quartet selfplay ugolki` calls it (`core.training.OwnSamples`), `python -m ugolki.train` learns from what it keeps. A sample is RECORD, all numbers little-endian:
+`quartet selfplay ugolki` calls it (`core.training.OwnSamples`), `python -m ugolki.train` learns from what it keeps. A sample is RECORD,
+all numbers little-endian:
 
     ply, last_ply   uint8 each: where the game stood, and where it is stopped
     flags           uint8, FIRST: this is its game's first; ASIDE: the position is not of a game, random plies led there from one
@@ -18,6 +19,7 @@ from random import Random
 
 from core.limits import Limits
 from core.rules import places, shares
+from core.training import ASIDE, FIRST
 from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE
 from ugolki.protocol import MOVES, PASS
@@ -26,8 +28,6 @@ from ugolki.rules import Position
 RECORD = struct.Struct("<4B24B4H4B60B")
 MOST_MOVES = 20
 NOWHERE = 255
-FIRST, ASIDE = 2, 4
-"""Flags, as in `arena.samples`."""
 OPENING = 8
 """Random plies before a game, at most."""
 ASIDE_SHARE = 0.25
