@@ -60,7 +60,11 @@ def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU)
 
 
 class BuildExtensions(build_ext):
-    """Knows our flags for each compiler, and says in one sentence what is missing."""
+    """Knows our flags for each compiler, compiles on all cores, and says in one sentence what is missing."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self) -> None:
         kind = self.compiler.compiler_type

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,12 +79,15 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
     assert cython.returncode == 0, cython.stderr
     sources = sorted((home / ".build").rglob("*.c"))
     assert len(sources) == len([path for path in home.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}])
-    flags = setup.compile_flags("mingw32", "AMD64")
-    for source in sources:
-        command = ["x86_64-w64-mingw32-gcc", *flags, "-Wall", "-DMS_WIN64", f"-I{headers}", "-I."]
-        command += ["-c", str(source), "-o", str(tmp_path / "object.o")]
-        done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+    command = ["x86_64-w64-mingw32-gcc", *setup.compile_flags("mingw32", "AMD64"), "-Wall", "-DMS_WIN64", f"-I{headers}", "-I.", "-c"]
+
+    def compiled(source: Path) -> subprocess.CompletedProcess[str]:
+        target = tmp_path / f"{source.parent.name}-{source.stem}.o"
+        return subprocess.run([*command, str(source), "-o", str(target)], cwd=home, capture_output=True, text=True, check=False)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done in pool.map(compiled, sources):
+            assert done.returncode == 0, done.stderr
 
 
 # What is missing
