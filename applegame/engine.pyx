@@ -31,6 +31,8 @@ cdef enum:
     FEATURES = 6
     PHASES = 5
 
+cdef double PATIENCE = 1.0
+
 WEIGHTS_SHAPE = (PHASES, FEATURES)
 """For training."""
 

@@ -30,6 +30,8 @@ cdef enum:
     AB_NOISY = 24           # three captures
     NEAR_THE_END = 64       # plies before the game is stopped in which the ply is part of a position's key
 
+cdef double PATIENCE = 0.4      # games last twice as long as `pace` says, and are decided late
+
 
 # What the search kernel expects.
 

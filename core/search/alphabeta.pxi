@@ -14,6 +14,7 @@
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
 #   move_tuple(State*, Move)             the move as Python sees it
+#   PATIENCE                             what part of the time meant for a search one of middling difficulty takes
 # and after the inclusion:
 #   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
 #   leaf_value(AbSearch*, State*, alpha, beta, ply)   fail-soft value where the search ends: evaluate, or a search of what is not quiet
@@ -210,7 +211,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
             table_value -= ply
         elif table_value <= -AB_SURE:
             table_value += ply
-        if not pv_node and table_depth >= depth and excluded == NO_MOVE:
+        if ply > 0 and table_depth >= depth and excluded == NO_MOVE:
             wanted = AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else AB_EXACT
             if table_bound == AB_EXACT or table_bound == wanted:
                 return table_value
@@ -231,9 +232,9 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         if moves[i] == table_move:
             order[i] = 1 << 30
         else:
-            order[i] = (move_order(state, moves[i]) << 12) + s.history[side(state)][slot(state, moves[i])]
+            order[i] = (move_order(state, moves[i]) << 10) + s.history[side(state)][slot(state, moves[i])]
             if moves[i] == s.killers[ply][0] or moves[i] == s.killers[ply][1]:
-                order[i] += 1 << 13
+                order[i] += 1 << 11
     s.killers[ply + 1][0] = s.killers[ply + 1][1] = NO_MOVE
     best = -AB_WIN
     for i in range(count):
@@ -253,7 +254,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         # 7. Singular extension: deeper where all other moves are worse by far. Where they are not, and good enough, that is enough.
         extension = 0
         if (
-            move == table_move and excluded == NO_MOVE and not pv_node and depth >= 6
+            move == table_move and excluded == NO_MOVE and ply > 0 and depth >= 6
             and table_bound != AB_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
         ):
             bar = table_value - depth
@@ -263,9 +264,9 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
             s.pv_length[ply] = 0
             if value < bar:
                 extension = 1
-            elif bar >= beta:
+            elif not pv_node and bar >= beta:
                 return bar
-            elif table_value >= beta:
+            elif not pv_node and table_value >= beta:
                 extension = -1
         make_move(state, move, &child)
         before = s.nodes
@@ -339,7 +340,7 @@ cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
     iterations ago), and where the value has dropped.
     """
     cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
-    return (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
+    return PATIENCE * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
 
 
 cdef tuple ab_line(const AbSearch* s, const State* root):
