@@ -30,7 +30,7 @@ cdef enum:
     AB_NOISY = 24           # three captures
     NEAR_THE_END = 64       # plies before the game is stopped in which the ply is part of a position's key
 
-cdef double PATIENCE = 0.4      # games last twice as long as `pace` says, and are decided late
+cdef double PATIENCE = 0.4      # more spends the clock before the game is decided: docs/results.md, "Time"
 
 
 # What the search kernel expects.
@@ -134,7 +134,7 @@ cdef class Engine:
         self.search.stopped = True
 
     def pace(self, Position position):
-        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+        """What is left of a clock is divided by so much: about half the moves that will come, as most searches end early (PATIENCE)."""
         return 6 + popcount64(empty_cells(&position.board)) / 2.0
 
     def choose(self, Position position, limits, report=None):

@@ -44,13 +44,17 @@ def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 def _lost(unraisable: UnraisableHookArgs) -> None:
     """Python drops an exception that a destructor or a weak reference's callback raises, and a signal may come just there: send it again."""
     error = unraisable.exc_value
-    if isinstance(error, _Left | KeyboardInterrupt):
-        leaving.clear()
-        timer = threading.Timer(SOON, _send, [error.number if isinstance(error, _Left) else signal.SIGINT])
-        timer.daemon = True
-        timer.start()
+    if isinstance(error, _Left):
+        leaving.clear()  # or it would not be heard the second time
+        number = error.number
+    elif isinstance(error, KeyboardInterrupt):
+        number = signal.SIGINT
     else:
         sys.__unraisablehook__(unraisable)
+        return
+    timer = threading.Timer(SOON, _send, [number])
+    timer.daemon = True
+    timer.start()
 
 
 def _send(number: int) -> None:

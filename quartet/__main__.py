@@ -57,7 +57,7 @@ def cli() -> None:
     quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
-    quartet sprt ugolki ./new.exe ./old.exe                is the new version stronger?
+    quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes

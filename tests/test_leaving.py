@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -44,13 +45,16 @@ finally:
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", -signal.SIGINT)])
 def test_a_signal_is_not_lost(name: str, status: int, then: str) -> None:
     program = PROGRAM.format(signal=name, then=then)
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as run:
-        assert run.stdout is not None
-        assert run.stderr is not None
-        assert run.stdout.read() == "tidied\n"
-        assert run.wait(timeout=30) == status
-        assert "Exception ignored" not in run.stderr.read()
+    silence, ours = os.pipe()  # an input that says nothing and does not end
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, stdin=silence, capture_output=True, text=True, timeout=30, check=False
+        )
+    finally:
+        os.close(silence)
+        os.close(ours)
+    assert (done.stdout, done.returncode) == ("tidied\n", status)
+    assert "Exception ignored" not in done.stderr
 
 
 def test_what_else_is_dropped_is_told() -> None:

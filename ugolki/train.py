@@ -44,7 +44,7 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
     learn.numbers_of(placements, numbers)
     moves = table[numbers].astype(np.float32)
     order = np.random.default_rng(seed).permutation(len(placements))
-    held_back, training = order[: len(order) // 50], order[len(order) // 50 :]
+    held_back, training = np.split(order, [len(order) // learning.HELD_BACK])
     batch = min(4096, len(training))
     net = learning.Net(learn.CELLS, 6, seed, rate, epochs * (len(training) // batch), threads)
     of = learning.solo_loss(placements, moves)

@@ -201,7 +201,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
         return final_value(state, ply)
     if depth <= 0 or ply >= AB_MAX_PLY:
         return leaf_value(s, state, alpha, beta, ply)
-    # 2. Transposition table.
+    # 2. Transposition table. Its results end the search of all nodes but the root, which has to find a move.
     key = state_key(state)
     entry = ab_probe(s, key)
     if entry != NULL:
@@ -226,7 +226,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     # Internal iterative reduction: without a move from the table the order is poor, and the next iteration will have one.
     if table_move == NO_MOVE and depth >= 3:
         depth -= 1
-    # 4. Moves and their order.
+    # 4. Moves and their order: history counts for up to 8 of move_order, a killer for 2 more.
     count = legal_moves(state, moves)
     for i in range(count):
         if moves[i] == table_move:
