@@ -23,7 +23,7 @@ class Engine:
         """End the search that runs in another thread; it returns what it has found."""
 
     def pace(self, position: Position) -> float:
-        """What is left of a clock is to last for about so many moves: fewer than will come, as the last ones matter little."""
+        """What is left of a clock is divided by so much: 3 at least, and less than the moves that will come, as most searches end early."""
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found; `report` is called after every iteration.

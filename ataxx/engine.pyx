@@ -30,7 +30,7 @@ cdef enum:
     AB_NOISY = 24           # three captures
     NEAR_THE_END = 64       # plies before the game is stopped in which the ply is part of a position's key
 
-cdef double PATIENCE = 0.4      # more spends the clock before the game is decided: docs/results.md, "Time"
+cdef double PATIENCE = 0.35     # more spends the clock before the game is decided: docs/results.md, "Time"
 
 
 # What the search kernel expects.
@@ -105,8 +105,8 @@ cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
     return network_value(<const Network*>s.weights, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
 
 
-cdef inline int leaf_value(const AbSearch* s, const Board* b, int alpha, int beta, int ply) noexcept nogil:
-    return evaluate(s, b)
+cdef inline int leaf_value(const AbSearch* s, const Board* b, int evaluation, int alpha, int beta, int ply) noexcept nogil:
+    return evaluation
 
 
 cdef class Engine:
@@ -134,8 +134,12 @@ cdef class Engine:
         self.search.stopped = True
 
     def pace(self, Position position):
-        """What is left of a clock is divided by so much: about half the moves that will come, as most searches end early (PATIENCE)."""
-        return 6 + popcount64(empty_cells(&position.board)) / 2.0
+        """What is left of a clock is divided by so much.
+
+        12 moves and 1.2 for every empty cell are to come, on average. The pace is less, and falls faster: most searches end before the time
+        meant (PATIENCE), most games are decided before they end, and what is left of the clock then is lost (docs/results.md, "Time").
+        """
+        return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.

@@ -13,7 +13,7 @@ MOST = 0.3
 
 
 def budget(heard: float, left: float, pace: float) -> Limits:
-    """Bounds of a search that began at `heard`, with `left` seconds on the clock and about `pace` moves to make with them."""
+    """Bounds of a search that began at `heard`, with `left` seconds on the clock; one part in `pace` is meant for it."""
     usable = max(0.0, left - RESERVE)
     soft = usable / max(1.0, pace)
     return Limits(soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MOST * usable)))

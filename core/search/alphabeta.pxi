@@ -17,7 +17,8 @@
 #   PATIENCE                             what part of the time meant for a search one of middling difficulty takes
 # and after the inclusion:
 #   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
-#   leaf_value(AbSearch*, State*, alpha, beta, ply)   fail-soft value where the search ends: evaluate, or a search of what is not quiet
+#   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)   fail-soft value where the search ends, of a position whose evaluation is
+#                                        known: just that, or a search of what is not quiet
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
 
@@ -39,7 +40,10 @@ cdef enum:
     AB_AT_LEAST = 2
     AB_AT_MOST = 3
     AB_BUCKET = 4           # entries that share a cache line
+    AB_UNKNOWN = 1 << 16    # no evaluation
     AB_MOST_HISTORY = 8192
+    AB_DEFICIT = 40         # a move is searched a ply less deep for so many points that the evaluation after it is short of the window
+    AB_MOST_DEFICITS = 3    # plies
 
 cdef struct AbEntry:
     uint64_t key
@@ -179,12 +183,17 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
     return move
 
 
-cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, int beta, int ply, Move excluded) noexcept nogil:
-    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is not NO_MOVE."""
+cdef inline int ab_node(
+    AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply, Move excluded
+) noexcept nogil:
+    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is not NO_MOVE.
+
+    `evaluation`: of the position, or AB_UNKNOWN.
+    """
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
-    cdef int count, i, j, value, best, evaluation, extension, reduction, bonus, bound
+    cdef int count, i, j, value, best, child_evaluation, extension, reduction, bonus, bound
     cdef int first_alpha = alpha
     cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
     cdef bint pv_node = beta - alpha > 1
@@ -200,7 +209,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
     if finished(state):
         return final_value(state, ply)
     if depth <= 0 or ply >= AB_MAX_PLY:
-        return leaf_value(s, state, alpha, beta, ply)
+        return leaf_value(s, state, evaluate(s, state) if evaluation == AB_UNKNOWN else evaluation, alpha, beta, ply)
     # 2. Transposition table. Its results end the search of all nodes but the root, which has to find a move.
     key = state_key(state)
     entry = ab_probe(s, key)
@@ -215,7 +224,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
             wanted = AB_AT_LEAST if table_value >= beta else AB_AT_MOST if table_value <= alpha else AB_EXACT
             if table_bound == AB_EXACT or table_bound == wanted:
                 return table_value
-    else:
+    elif evaluation == AB_UNKNOWN:
         evaluation = evaluate(s, state)
     s.evaluations[ply] = evaluation
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
@@ -258,7 +267,7 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
             and table_bound != AB_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
         ):
             bar = table_value - depth
-            value = ab_node(s, state, (depth - 1) // 2, bar - 1, bar, ply, move)
+            value = ab_node(s, state, evaluation, (depth - 1) // 2, bar - 1, bar, ply, move)
             if s.stopped:
                 return 0
             s.pv_length[ply] = 0
@@ -270,20 +279,25 @@ cdef inline int ab_node(AbSearch* s, const State* state, int depth, int alpha, i
                 extension = -1
         make_move(state, move, &child)
         before = s.nodes
-        # 8. The first move in full, the others with a null window, late ones less deep; whatever proves better is searched again.
+        # 8. The first move in full, the others with a null window, less deep if they are late or look bad after a ply (the idea of
+        # Moonbird's futility reductions); whatever proves better is searched again.
         if i == 0:
-            value = -ab_node(s, &child, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE)
+            value = -ab_node(s, &child, AB_UNKNOWN, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE)
         else:
+            child_evaluation = AB_UNKNOWN
             reduction = 0
             if depth >= 2 and i >= 2:
                 reduction = AB_REDUCTION[min(depth, 63)][min(i, 63)]
                 reduction += (not improving) - pv_node - noisy
+                if not finished(&child):
+                    child_evaluation = evaluate(s, &child)
+                    reduction += max(0, min((alpha + child_evaluation) // AB_DEFICIT, AB_MOST_DEFICITS))
                 reduction = max(0, min(reduction, depth - 1))
-            value = -ab_node(s, &child, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+            value = -ab_node(s, &child, child_evaluation, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, NO_MOVE)
             if value > alpha and reduction and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+                value = -ab_node(s, &child, child_evaluation, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE)
             if alpha < value < beta and not s.stopped:
-                value = -ab_node(s, &child, depth - 1, -beta, -alpha, ply + 1, NO_MOVE)
+                value = -ab_node(s, &child, child_evaluation, depth - 1, -beta, -alpha, ply + 1, NO_MOVE)
         if s.stopped:
             return 0
         if ply == 0:
@@ -323,7 +337,7 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
         alpha, beta = last_value - width, last_value + width
     while True:
         s.best_nodes = s.root_nodes = 0
-        value = ab_node(s, root, depth, alpha, beta, 0, NO_MOVE)
+        value = ab_node(s, root, AB_UNKNOWN, depth, alpha, beta, 0, NO_MOVE)
         if s.stopped or alpha < value < beta or (value <= alpha and alpha == -AB_WIN) or (value >= beta and beta == AB_WIN):
             return value
         width *= 3
