@@ -4,11 +4,16 @@ fast rules and an engine.
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
 import registry
 from tests.games import RANDOM_CASES, Game, is_whole, load
+
+# Programs inherit what is ignored, and who starts these tests in the background, as .ci/run does, ignores Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: machines differ. No database: what failed once belongs into a test of its own.
 settings.register_profile("quartet", deadline=None, database=None, derandomize=True, max_examples=max(20, RANDOM_CASES // 100))

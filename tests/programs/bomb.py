@@ -1,10 +1,12 @@
-"""A fork bomb with a fuse: it would die out by itself after a while, for the sake of the machine."""
+"""A fork bomb with two fuses, for the sake of the machine: 2,048 processes at most, and they end by themselves after a while."""
 
 import contextlib
 import os
 import time
 
 end = time.monotonic() + 3
-while time.monotonic() < end:
+for _ in range(11):  # times two
     with contextlib.suppress(OSError):
         os.fork()
+while time.monotonic() < end:
+    pass

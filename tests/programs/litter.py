@@ -5,10 +5,13 @@ import sys
 import time
 
 for how in sys.argv[1].split("+"):
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         if how == "daemon":
             os.setsid()
             if os.fork() != 0:
                 os._exit(0)
         time.sleep(60)
         os._exit(0)
+    if how == "daemon":  # its parent has to be gone before we are, or it is counted, too
+        os.waitpid(child, 0)
