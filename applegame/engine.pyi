@@ -32,5 +32,11 @@ class Engine:
         The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
         """
 
+    def solve(self, position: Position, nodes: int) -> int | None:
+        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None where more nodes would be needed.
+
+        It forgets what it knows of other positions.
+        """
+
 def feature_list(position: Position) -> list[int]:
     """For training: the phase, and the features of the evaluation."""

@@ -203,6 +203,43 @@ cdef int leaf_value(AbSearch* s, const State* state, int evaluation, int alpha, 
     return best
 
 
+cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept nogil:
+    """1, 0 or -1 for the side to move when both play best, by a search to the end that leaves nothing out; worthless when s.stopped."""
+    cdef Move moves[MAX_MOVES]
+    cdef int32_t order[MAX_MOVES]
+    cdef Move move, best_move = NO_MOVE, table_move = NO_MOVE
+    cdef State child
+    cdef AbEntry* entry
+    cdef uint64_t position = state_key(state)
+    cdef int i, count, value, bound, least = alpha, best = -2
+    if finished(state):
+        value = lead(&state.board)
+        return (value > 0) - (value < 0)
+    if ab_stop(s):
+        return 0
+    entry = ab_probe(s, position)
+    if entry != NULL:
+        table_move, value, bound = entry.move, entry.value, entry.age & 3
+        if bound == AB_EXACT or bound == AB_AT_LEAST and value >= beta or bound == AB_AT_MOST and value <= alpha:
+            return value
+    count = legal_moves(state, moves)
+    for i in range(count):
+        order[i] = 1 << 10 if moves[i] == table_move else move_order(state, moves[i])
+    for i in range(count):
+        move = ab_pick(moves, order, i, count)
+        make_move(state, move, &child)
+        value = -outcome(s, &child, -beta, -alpha)
+        if s.stopped:
+            return 0
+        if value > best:
+            best, best_move = value, move
+            alpha = max(alpha, best)
+            if alpha >= beta:
+                break
+    ab_store(s, position, 0, AB_AT_LEAST if best >= beta else AB_EXACT if best > least else AB_AT_MOST, best, 0, best_move, 0)
+    return best
+
+
 cdef class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""
 
@@ -246,6 +283,22 @@ cdef class Engine:
             return SearchInfo(PASS, final_value(&root, 0), 1, 1, 0.0, (PASS,))
         unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
         return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)
+
+    def solve(self, Position position, uint64_t nodes):
+        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None where more nodes would be needed.
+
+        It forgets what it knows of other positions.
+        """
+        cdef State root
+        cdef int value
+        root.board, root.last = position.board, NO_MOVE
+        root.count = generate(&root.board, root.moves)
+        ab_forget(self.search)
+        self.search.nodes, self.search.max_nodes, self.search.deadline, self.search.stopped = 0, nodes, 0, False
+        with nogil:
+            value = outcome(self.search, &root, -1, 1)
+        ab_forget(self.search)
+        return None if self.search.stopped else value
 
 
 def feature_list(Position position):

@@ -10,7 +10,7 @@ def weight(ply: int) -> float:
         return 1.0
     if ply < EXACT:
         return 9.0
-    return 5.0 if ply < EXACT + 2 else 1.0
+    return 6.0 if ply < EXACT + 2 else 1.0
 
 
 def pace(ply: int) -> float:

@@ -9,7 +9,7 @@ from core.limits import Limits, SearchInfo
 BENCH_LIMITS: Limits
 
 class Engine:
-    """Chooses moves; it owns the search's memory and forgets between choices."""
+    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to choice."""
 
     def __init__(self, weights: Weights | None = None) -> None: ...
     def pace(self, position: Position) -> float:
@@ -20,3 +20,6 @@ class Engine:
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found; `report` is called after every iteration; see `core.rules.Searcher`. The score is the margin that is expected in the end, in points."""
+
+    def solve(self, position: Position, nodes: int) -> int | None:
+        """The margin in the end, for the side to move, when both play best; None where more nodes would be needed, or a draw is unknown."""

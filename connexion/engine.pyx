@@ -7,7 +7,7 @@ from core.bits cimport popcount64
 from core.clock cimport clock_now
 from connexion.evaluate cimport Weights
 from connexion.ordering cimport Choice, ordered_moves
-from connexion.rules cimport MAX_MOVES, SETTLED_PLIES, Board, Position
+from connexion.rules cimport CELLS, MAX_MOVES, SETTLED_PLIES, Board, Position
 from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_free, search_new, search_start, value_after
 from connexion.tree cimport Edge, Tree, best_edge, playout, tree_free, tree_new, tree_start
 
@@ -33,7 +33,7 @@ cdef double PART = 0.1
 
 
 cdef class Engine:
-    """Chooses moves; it owns the search's memory and forgets between choices."""
+    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to choice."""
 
     cdef Search* search
     cdef Tree* tree
@@ -115,6 +115,16 @@ cdef class Engine:
             if s.max_nodes and s.nodes >= s.max_nodes or s.deadline and clock_now() >= s.deadline:
                 break
         return self.outcome(reached, margin + round(<double>value / SCALE), started)
+
+    def solve(self, Position position, uint64_t nodes):
+        """The margin in the end, for the side to move, when both play best; None where more nodes would be needed, or a draw is unknown."""
+        cdef int seat = position.board.ply & 1
+        if position.board.empty == 0:
+            return position.board.score[seat] - position.board.score[1 - seat]
+        if position.board.ply < SETTLED_PLIES:
+            return None
+        found = self.choose(position, Limits(nodes=nodes, depth=CELLS))
+        return found.score if found.depth == popcount64(position.board.empty) else None
 
     cdef outcome(self, int depth, int score, double started):
         move = (self.choices[0].move >> 4, self.choices[0].move & 15)

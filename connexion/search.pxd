@@ -7,12 +7,13 @@ is one of two; before that nothing is drawn and hands would shrink on the way do
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
 
 from connexion.ordering cimport Choice
-from connexion.rules cimport Board, Move
+from connexion.rules cimport CELLS, KINDS, Board, Move
 
 cdef enum:
     SCALE = 64
     INFINITE = 1 << 24
     TO_THE_END = 64             # a depth that reaches the end from anywhere
+    MOVES = CELLS * KINDS
 
 cdef struct Entry:              # of the transposition table
     uint64_t key
@@ -24,11 +25,12 @@ cdef struct Entry:              # of the transposition table
 cdef struct Search:
     Entry* table
     const int16_t* weights      # of the evaluation
-    int stamp                   # of this search, 1 .. 63: what others wrote is not believed
+    int stamp                   # of this search, 1 .. 63: what others wrote is believed only where it reached the end
     uint64_t nodes
     uint64_t max_nodes          # 0: no bound
     double deadline             # on core.clock; 0: no bound
     bint stopped                # a bound was reached: values since then are worthless
+    int history[2][MOVES]       # by seat and move: how it did in this search
     int width                   # moves that are looked at, unless the end is reached
 
 cdef Search* search_new(const int16_t* weights) noexcept nogil

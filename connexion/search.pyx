@@ -6,6 +6,7 @@ from libc.string cimport memset
 
 from core.bits cimport lowest_bit32, lowest_bit64, popcount64
 from core.clock cimport clock_now
+from core.table cimport table_free, table_new
 from connexion.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport (
@@ -13,10 +14,13 @@ from connexion.rules cimport (
 )
 
 cdef enum:
-    BUCKETS = 1 << 19           # of two entries each: 16 MB, touched only as a search grows
+    BUCKETS = 1 << 20           # of two entries each: 32 MB, touched only as a search grows
     EXACT = 1
     AT_LEAST = 2
     AT_MOST = 3
+    MOST_HISTORY = 8192
+    HISTORY_UNIT = 64           # so much history counts for a point in the order of moves
+    HISTORY_LEFT = 6            # empty cells; with fewer it takes longer to sort than to search
     MOST_SWING = 300            # points; more than any margin changes by in the plies in which chance is averaged over
 
 
@@ -25,7 +29,7 @@ cdef Search* search_new(const int16_t* weights) noexcept nogil:
     cdef Search* s = <Search*>calloc(1, sizeof(Search))
     if s == NULL:
         return NULL
-    s.table = <Entry*>calloc(2 * BUCKETS, sizeof(Entry))
+    s.table = <Entry*>table_new(2 * BUCKETS * sizeof(Entry))
     if s.table == NULL:
         free(s)
         return NULL
@@ -35,16 +39,17 @@ cdef Search* search_new(const int16_t* weights) noexcept nogil:
 
 cdef void search_free(Search* s) noexcept nogil:
     if s != NULL:
-        free(s.table)
+        table_free(s.table, 2 * BUCKETS * sizeof(Entry))
         free(s)
 
 
 cdef void search_start(Search* s) noexcept nogil:
-    """Begin anew: what the table holds is as good as gone."""
+    """Begin anew: of what the table holds, only what was searched to the end is still good."""
     s.stamp = (s.stamp + 1) & 63
     if s.stamp == 0:
         memset(s.table, 0, 2 * BUCKETS * sizeof(Entry))
         s.stamp = 1
+    memset(s.history, 0, sizeof(s.history))
     s.nodes = 0
     s.stopped = False
 
@@ -77,6 +82,29 @@ cdef inline int last_two(Board* b) noexcept nogil:
             straight += sign * (gain(b, graph, cell, a) + gain(b, graph, other, o))
             crossed += sign * (gain(b, graph, other, a) + gain(b, graph, cell, o))
     return max(straight, crossed)
+
+
+cdef inline void sort_by_history(const Search* s, int seat, Choice* choices, int number) noexcept nogil:
+    """Sort moves by how they look and by how they did elsewhere in this search."""
+    cdef Choice choice
+    cdef int i, j
+    for i in range(number):
+        choice = choices[i]
+        choice.order += s.history[seat][choice.move] // HISTORY_UNIT
+        j = i
+        while j > 0 and choices[j - 1].order < choice.order:
+            choices[j] = choices[j - 1]
+            j -= 1
+        choices[j] = choice
+
+
+cdef inline void learn(Search* s, int seat, const Choice* choices, int best, int bonus) noexcept nogil:
+    """The move at `best` refuted the position, those before it did not: the further a history has gone, the less it still moves."""
+    cdef int* history = s.history[seat]
+    cdef int i
+    history[choices[best].move] += bonus - history[choices[best].move] * bonus // MOST_HISTORY
+    for i in range(best):
+        history[choices[i].move] -= bonus + history[choices[i].move] * bonus // MOST_HISTORY
 
 
 cdef int value_after(Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta) noexcept nogil:
@@ -155,7 +183,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
         entry = &s.table[2 * (key & (BUCKETS - 1))]
         other = entry + 1
         known = entry if entry.key == key else other
-        if known.key == key and known.bound >> 2 == s.stamp:
+        if known.key == key and (known.bound >> 2 == s.stamp or known.depth > TO_THE_END):
             bound = known.bound & 3
             if known.depth >= depth and (
                 bound == EXACT or bound == AT_LEAST and known.value >= beta or bound == AT_MOST and known.value <= alpha
@@ -167,6 +195,8 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
         number = ordered_moves(b, choices, MAX_MOVES, 2)        # 10 % faster than with 1 or 3/2
     else:
         number = ordered_moves(b, choices, s.width, 1)
+    if left >= HISTORY_LEFT:
+        sort_by_history(s, b.ply & 1, choices, number)          # a third fewer nodes
     if chosen.move:
         for i in range(number):
             if choices[i].move == chosen.move:
@@ -190,6 +220,8 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
             if value > alpha:
                 alpha = value
                 if alpha >= beta:
+                    if left >= HISTORY_LEFT:
+                        learn(s, b.ply & 1, choices, i, left * left)
                     break
     # 6. Remember it: of two entries, the first keeps what cost most.
     if entry != NULL:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-SOON = 0.01
+SOON = 0.05
 """Seconds until a signal whose exception was lost is sent again."""
 
 leaving = threading.Event()
@@ -52,12 +54,11 @@ def _lost(unraisable: UnraisableHookArgs) -> None:
     else:
         sys.__unraisablehook__(unraisable)
         return
-    timer = threading.Timer(SOON, _send, [number])
-    timer.daemon = True
-    timer.start()
+    _thread.start_new_thread(_send, (number,))  # not threading's, which waits for the thread: the signal would come in here, and be lost
 
 
 def _send(number: int) -> None:
+    time.sleep(SOON)
     if os.name == "posix":  # to the process, so that a main thread that waits for something is woken
         os.kill(os.getpid(), number)
     else:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 
 from core.budget import budget
-from core.errors import TextError
+from core.errors import TextError, UnknownNameError
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
-from core.transport import FAILED, GOOD, complain
+from core.transport import BAD_INPUT, FAILED, GOOD, complain
 
 try:
     from core.clock import now
@@ -300,7 +300,7 @@ def _number(name: str) -> int | None:
 
 
 def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> Choice:
-    """What an agent's command line says; the first of `players` is the default. Exits with status 2 on unknown options and names."""
+    """What an agent's command line says; the first of `players` is the default. Exits with status 2 on unknown options."""
     choice = Choice(players[0])
     if not any(word.startswith("-") for word in words):  # some judges add a word of their own
         return choice  # argparse costs milliseconds
@@ -308,7 +308,7 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
 
     parser = argparse.ArgumentParser(prog=f"python -m {game}", description=f"Play {game} with the judge on standard input and output.")
     parser.add_argument("word", nargs="*", help="ignored: some judges add a word of their own")
-    parser.add_argument("--player", choices=players, metavar="NAME", help=f"{', '.join(players)} (default: {players[0]})")
+    parser.add_argument("--player", metavar="NAME", help=f"{', '.join(players)} (default: {players[0]})")
     parser.add_argument("--seed", type=int, default=choice.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
     parser.add_argument(
         "--nodes",
@@ -334,10 +334,14 @@ def equip(
 
     `player` is the game's function of that name. `fast` imports the game's compiled rules and gives their Position, `slow` the reference
     rules. Where something compiled is missing, or does not fit this machine, and the caller named no player, a game is not to be lost
-    for that: it is SPARE on the slow rules, and a line that says so. Exits with status 1 where the player that was named cannot play.
+    for that: it is SPARE on the slow rules, and a line that says so. Exits with status 1 where the player that was named cannot play, and
+    with 2 where there is none of that name.
     """
     try:
         return fast(), player(choice.player, choice.seed)
+    except UnknownNameError as error:
+        complain(str(error))
+        raise SystemExit(BAD_INPUT) from error
     except ImportError as error:
         missing = f"{error.name or error} is missing"
         if choice.asked:

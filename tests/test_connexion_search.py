@@ -159,6 +159,15 @@ def test_an_ending_of_ten_plies_is_worth_what_best_play_makes_of_it() -> None:
         assert set(promised) == {lead(position, 0)}
 
 
+def test_what_was_solved_is_remembered() -> None:
+    engine, position = Engine(), next(games(8, 55))
+    found = engine.choose(position, Limits(depth=64))
+    after = position.play(found.move)
+    fresh, again = Engine().choose(after, Limits(depth=64)), engine.choose(after, Limits(depth=64))
+    assert again.score == fresh.score == -found.score
+    assert again.nodes < fresh.nodes / 2
+
+
 def test_no_move_of_an_ending_is_better_than_the_engine_s() -> None:
     """Every move is played out exactly: none leaves the opponent less."""
     engine = Engine()

@@ -318,9 +318,19 @@ def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:
 
 def test_unknown_options_are_told_before_the_game(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
+        parse_arguments(line_game.name, ["--players", "greedy"], ["greedy", "random"])
     assert left.value.code == 2
-    assert "greedy" in capsys.readouterr().err
+    assert "--player NAME" in capsys.readouterr().err
+
+
+def test_unknown_players_are_told_before_the_game(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+    choice = parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
+    with pytest.raises(SystemExit) as left:
+        equip(choice, line_game.player, lambda: line_game.rules, lambda: line_game.rules)
+    assert left.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'nobody'" in line
+    assert "greedy" in line
 
 
 def test_options_and_environment(line_game: LineGame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
