@@ -19,6 +19,7 @@ from judge.tree import SPAWN, Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import IO
 
 MEGABYTE = 1 << 20
 STDERR_LIMIT = 1 << 16
@@ -93,7 +94,7 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
                 **SPAWN,
             )
             tree.adopt(main)
-            drain = Drain(main.stderr.fileno())
+            drain = Drain(main.stderr)
             ending, spent, peak, status = _watch(main, tree, started, seconds, megabytes)
         except OSError as error:
             if main is not None:
@@ -102,7 +103,9 @@ def run(command: str | list[str], folder: Path, *, seconds: float, megabytes: fl
         finally:
             # Also when a signal interrupts us in the middle of the start: the program may be there, though we do not know it yet.
             left_behind = tree.kill(main)
-            if main is not None and (drain is None or drain.finish()):
+            if drain is not None:
+                drain.finish()
+            elif main is not None:
                 main.stderr.close()
         return Run(ending, spent, peak, status, bytes(drain.kept), drain.size, left_behind)
 
@@ -119,30 +122,30 @@ def describe_exit(status: int) -> str:
 
 
 class Drain(threading.Thread):
-    """Reads a pipe to its end, keeps the beginning.
+    """Reads a pipe to its end and closes it; keeps the beginning.
 
     Attributes:
         kept: the first STDERR_LIMIT bytes.
         size: bytes read.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(name="drain", daemon=True)
-        self._descriptor = descriptor
+        self._pipe = pipe
+        self._descriptor = pipe.fileno()
         self.kept = bytearray()
         self.size = 0
         self.start()
 
     def run(self) -> None:
-        with suppress(OSError):
+        with self._pipe, suppress(OSError):
             while chunk := os.read(self._descriptor, 1 << 16):
                 self.size += len(chunk)
                 self.kept += chunk[: STDERR_LIMIT - len(self.kept)]
 
-    def finish(self) -> bool:
-        """Wait for the end, which has come when every writer is dead; False if one of them outlived being killed."""
+    def finish(self) -> None:
+        """Wait for the end, which has come when every writer is dead; not for ever, as one of them may outlive being killed."""
         self.join(DEATH_SECONDS)
-        return not self.is_alive()
 
 
 def _watch(main: psutil.Popen, tree: Tree, started: float, seconds: float, megabytes: float) -> tuple[Ending, float, float, int | None]:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from judge.folder import ANSWER_LIMIT, Folder
-from judge.process import STDERR_LIMIT, Ending, describe_exit, run
+from judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -178,6 +178,20 @@ def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> Non
             time.sleep(0.05)
         process.send_signal(2)
         assert process.wait(ENOUGH) != 0
+
+
+def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.process.DEATH_SECONDS", 0.1)
+    end, writer = os.pipe()
+    pipe = os.fdopen(end, "rb")
+    drain = Drain(pipe)
+    os.write(writer, b"still here")
+    drain.finish()
+    closed = [pipe.closed]
+    os.close(writer)
+    drain.join(ENOUGH)
+    assert [*closed, pipe.closed] == [False, True]
+    assert drain.kept == b"still here"
 
 
 def test_exit_codes_in_words() -> None:
