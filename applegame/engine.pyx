@@ -297,7 +297,7 @@ cdef class Engine:
         self.search.nodes, self.search.max_nodes, self.search.deadline, self.search.stopped = 0, nodes, 0, False
         with nogil:
             value = outcome(self.search, &root, -1, 1)
-        ab_forget(self.search)
+        ab_forget(self.search)      # a search would take these values for points
         return None if self.search.stopped else value
 
 

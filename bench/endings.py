@@ -9,6 +9,7 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -58,16 +59,17 @@ class Ledger:
         }
 
 
-def judge(engine: Any, replay: Replay, plies: int, nodes: int) -> list[tuple[int, int, int | None]]:
-    """Ply, seat and loss of the last moves of a game that came to its end; None for a loss that more than `nodes` would be needed for."""
+def losses(engine: Any, replay: Replay, plies: int, nodes: int) -> list[tuple[int, int, int | None]]:
+    """Ply, seat and loss of the last moves of a game that came to its end; None for a loss that more than `nodes` would be needed for.
+
+    The two sides must move in turn: what a position is worth is then minus what it is worth to who moved last.
+    """
     positions: list[Any] = replay.positions[-1 - plies :]
     values = [engine.solve(position, nodes) for position in positions]
-    moves = []
-    for before, after, value, next_value in zip(positions, positions[1:], values, values[1:], strict=False):
-        known = value is not None and next_value is not None
-        sign = -1 if after.to_move != before.to_move else 1
-        moves.append((before.ply, before.to_move, value - sign * next_value if known else None))
-    return moves
+    return [
+        (position.ply, position.to_move, None if None in two else sum(two))
+        for position, two in zip(positions, pairwise(values), strict=False)
+    ]
 
 
 @click.command()
@@ -89,21 +91,25 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
     ledgers: dict[str, Ledger] = {player["name"]: Ledger() for player in plan["players"]}
     for result in track(results, "solving", console=Console(stderr=True), disable=not sys.stderr.isatty()):
         log = run / records.log_name(result.number)
-        replay = gamelog.replay(log.read_text(encoding="utf-8"), load.INFO, protocol, rules, load.PASS)
+        try:
+            text = log.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise QuartetError(f"cannot read {log}: {error.strerror}") from error
+        replay = gamelog.replay(text, load.INFO, protocol, rules, load.PASS)
         if not replay.agrees:
             raise QuartetError(f"{log}, {replay.complaint}")
         if not replay.positions[-1].over:
             continue
-        moves = judge(engine, replay, plies, nodes)
+        moves = losses(engine, replay, plies, nodes)
         for seat, contender in enumerate(result.seats):
             ledger = ledgers[plan["players"][contender]["name"]]
-            losses = {ply: loss for ply, mover, loss in moves if mover == seat}
-            if None in losses.values():
+            own = {ply: loss for ply, mover, loss in moves if mover == seat}
+            if None in own.values():
                 ledger.unsolved += 1
                 continue
-            ledger.turns += len(losses)
-            ledger.lost.append(sum(loss or 0 for loss in losses.values()))
-            for ply, loss in losses.items():
+            ledger.turns += len(own)
+            ledger.lost.append(sum(loss or 0 for loss in own.values()))
+            for ply, loss in own.items():
                 ledger.faults[ply] += bool(loss)
     figures = {name: ledger.figures() for name, ledger in ledgers.items()}
     if as_json:

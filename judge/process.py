@@ -132,14 +132,13 @@ class Drain(threading.Thread):
     def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(name="drain", daemon=True)
         self._pipe = pipe
-        self._descriptor = pipe.fileno()
         self.kept = bytearray()
         self.size = 0
         self.start()
 
     def run(self) -> None:
-        with self._pipe, suppress(OSError):
-            while chunk := os.read(self._descriptor, 1 << 16):
+        with suppress(OSError, ValueError), self._pipe:  # ValueError: a signal came while we were made, and the pipe was closed
+            while chunk := os.read(self._pipe.fileno(), 1 << 16):
                 self.size += len(chunk)
                 self.kept += chunk[: STDERR_LIMIT - len(self.kept)]
 

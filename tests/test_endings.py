@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -78,7 +79,7 @@ def test_what_is_given_away_is_what_the_ending_was_worth_less_what_came_of_it(ru
         replay = gamelog.replay(
             log.read_text(), load.INFO, registry.load("connexion", "protocol"), registry.load("connexion", "rules").Position, load.PASS
         )
-        moves = endings.judge(engine, replay, 8, ENOUGH)
+        moves = endings.losses(engine, replay, 8, ENOUGH)
         assert [(ply, seat) for ply, seat, _ in moves] == [(ply, ply % 2) for ply in range(56, 64)]
         first, second = replay.positions[-1].scores()
         promised = engine.solve(replay.positions[56], ENOUGH)
@@ -110,3 +111,7 @@ def test_what_cannot_be_looked_at_is_told_in_a_line(run: Path, tmp_path: Path) -
     ):
         with pytest.raises(QuartetError, match=reason):
             endings.command.main(words, standalone_mode=False)
+    shutil.copytree(run, tmp_path / "torn")
+    (tmp_path / "torn/games/000002.log").unlink()
+    with pytest.raises(QuartetError, match=r"cannot read .*000002\.log: No such file"):
+        endings.command.main(["connexion", str(tmp_path / "torn")], standalone_mode=False)
