@@ -14,11 +14,23 @@ LEFT_BEHIND = shutil.ignore_patterns(
     ".git", ".venv*", ".build", "*.so", "*.pyd", "*.c", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".benchmarks"
 )
 """What a build or a tool makes, which a fresh clone does not have."""
+COMPILED = ("*/*.so", "*/*.pyd", ".build/release/*/*", ".build/last-build")
+"""What the next compilation starts from."""
 
 
 def copy(target: Path) -> Path:
     """The project as a fresh clone has it."""
     shutil.copytree(ROOT, target, ignore=LEFT_BEHIND)
+    return target
+
+
+def copy_built(target: Path) -> Path:
+    """The project as it is compiled here: what stays unchanged is not compiled again."""
+    copy(target)
+    for made in (path for pattern in COMPILED for path in ROOT.glob(pattern)):
+        place = target / made.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(made, place)
     return target
 
 
@@ -36,5 +48,5 @@ def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.Co
 
 
 def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Compile the extensions of a copy in place."""
-    return python(checkout, "setup.py", "--quiet", "build_ext", "--inplace", **environment)
+    """Compile the extensions of a copy in place; `--inplace` would compile all of them into a folder of its own first."""
+    return python(checkout, "setup.py", "--quiet", "build_ext", "--build-lib", ".", **environment)

@@ -61,7 +61,7 @@ def test_cl_gets_no_flag_of_gcc() -> None:
 def test_clang_compiles_everything(tmp_path: Path) -> None:
     if shutil.which("clang") is None:
         return  # its flags are gcc's, see above
-    home = checkout.copy(tmp_path / "checkout")
+    home = checkout.copy_built(tmp_path / "checkout")
     done = checkout.build(home, CC="clang")
     assert (done.returncode, done.stderr) == (0, "")
     for game in WHOLE_GAMES:
@@ -69,17 +69,18 @@ def test_clang_compiles_everything(tmp_path: Path) -> None:
 
 
 def test_mingw_compiles_everything(tmp_path: Path) -> None:
-    """To object files: linking takes a Python for Windows."""
+    """To object files: linking takes a Python for Windows. The tests of the executable compile with all optimisation."""
     if shutil.which("x86_64-w64-mingw32-gcc") is None:
         return  # its flags are gcc's, see above
     headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
     shutil.copy(ROOT / "build" / "windows" / "pyconfig.h", headers)
-    home = checkout.copy(tmp_path / "checkout")
-    cython = checkout.python(home, "-c", "import setup; setup.extensions()")
+    home = checkout.copy_built(tmp_path / "checkout")
+    cython = checkout.python(home, "-c", "import setup; setup.extensions()", QUARTET_BUILD="release")
     assert cython.returncode == 0, cython.stderr
-    sources = sorted((home / ".build").rglob("*.c"))
-    assert len(sources) == len([path for path in home.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}])
-    command = ["x86_64-w64-mingw32-gcc", *setup.compile_flags("mingw32", "AMD64"), "-Wall", "-DMS_WIN64", f"-I{headers}", "-I.", "-c"]
+    modules = [path.relative_to(home) for path in home.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}]
+    sources = [home / ".build" / "release" / module.with_suffix(".c") for module in modules]
+    flags = [*setup.compile_flags("mingw32", "AMD64"), "-O1", "-Wall", "-DMS_WIN64", f"-I{headers}", "-I."]
+    command = ["x86_64-w64-mingw32-gcc", *flags, "-c"]
 
     def compiled(source: Path) -> subprocess.CompletedProcess[str]:
         target = tmp_path / f"{source.parent.name}-{source.stem}.o"
@@ -98,8 +99,8 @@ def one_line(text: str) -> str:
     return text
 
 
-def test_no_compiler(unbuilt: Path) -> None:
-    done = checkout.build(unbuilt, CC="/nonexistent/cc")
+def test_no_compiler(tmp_path: Path) -> None:
+    done = checkout.build(checkout.copy_built(tmp_path / "checkout"), CC="/nonexistent/cc")
     assert done.returncode == 1
     assert one_line(done.stderr).startswith("quartet: no C compiler was found; install one (")
     assert "'/nonexistent/cc'" in done.stderr

@@ -22,15 +22,14 @@ LINE = f'    "{GAME}": "{GAME}",\n'
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project with the new game in it, compiled."""
-    house = checkout.copy(tmp_path_factory.mktemp("fifth") / "checkout")
+    house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
     shutil.copytree(PARTS / GAME, house / GAME, ignore=checkout.LEFT_BEHIND)
     shutil.copytree(PARTS / "data", house / "tests" / "data" / GAME)
     registry = house / "registry.py"
     text = registry.read_text(encoding="utf-8")
     assert text.count("GAMES = {\n") == 1
     registry.write_text(text.replace("GAMES = {\n", "GAMES = {\n" + LINE), encoding="utf-8")
-    # Debug: it compiles fastest, and checks most.
-    done = checkout.build(house, QUARTET_BUILD="debug")
+    done = checkout.build(house)
     assert done.returncode == 0, done.stderr
     return house
 
