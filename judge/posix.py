@@ -42,6 +42,8 @@ SWEEP_SECONDS = 10.0
 """How long to go on stopping, and then killing. Only a process that hangs inside the kernel can outlast this."""
 FRESH_SECONDS = 0.01
 """How long the processes that were found are taken for all there are, where only their time is asked for."""
+LOOKS = 3
+"""Looks in a row while processes die under our eyes before it is known whose they are."""
 CLIMBS = 20
 """Attempts to follow a process up to us; one fails when an ancestor dies meanwhile."""
 
@@ -160,22 +162,29 @@ class Tree:
 
 def _look() -> list[tuple[int, Tree | frozenset[Tree]]]:
     """Every process of a program, with its owner. New sessions get theirs. The caller holds the lock."""
-    found: list[tuple[int, Tree | frozenset[Tree]]] = []
-    alive = set()
-    for pid, session in _sessions():
-        alive.add(session)
-        if session not in _owners:
-            _owners[session] = _attribute(pid)
-        owner = _owners[session]
-        if owner is not None:
-            found.append((pid, owner))
+    for _ in range(LOOKS):
+        found: list[tuple[int, Tree | frozenset[Tree]]] = []
+        alive, is_sure = set(), True
+        for pid, session in _sessions():
+            alive.add(session)
+            if session not in _owners:
+                try:
+                    _owners[session] = _attribute(pid)
+                except ProcessLookupError:  # what it started last may not be listed yet
+                    is_sure = False
+                    continue
+            owner = _owners[session]
+            if owner is not None:
+                found.append((pid, owner))
+        if is_sure:
+            break
     for session in _owners.keys() - alive:
         del _owners[session]  # its number may be given to another one
     return found
 
 
 def _attribute(pid: int) -> Tree | frozenset[Tree] | None:
-    """Whose a process is that is the first of its session to be seen."""
+    """Whose a process is that is the first of its session to be seen. Raises ProcessLookupError where it dies before that is known."""
     us = os.getpid()
     for _ in range(CLIMBS):
         above = pid
@@ -188,7 +197,7 @@ def _attribute(pid: int) -> Tree | frozenset[Tree] | None:
         except (psutil.Error, OSError):
             continue
         return _marked(pid) if above == us else None
-    return None
+    raise ProcessLookupError(pid)
 
 
 def _marked(pid: int) -> Tree | frozenset[Tree] | None:

@@ -136,6 +136,23 @@ def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> N
 
 
 @posix
+def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a session is gone before it is known whose it was; the others of the session are found all the same."""
+    from judge import posix as means  # noqa: PLC0415  (there is none on Windows)
+
+    tree = means.Tree()
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    with subprocess.Popen([sys.executable, str(PROGRAMS / "stall.py"), mark], start_new_session=True) as child:
+        listed = means._sessions
+        monkeypatch.setattr(means, "_sessions", lambda: [(gone.pid, child.pid), *listed()])
+        assert child.pid in tree.members()
+        monkeypatch.undo()
+        assert tree.kill(None) == 1
+        child.wait()
+
+
+@posix
 def test_a_fork_bomb(tmp_path: Path, mark: str) -> None:
     outcome = start(tmp_path, "bomb.py", mark, seconds=0.5, megabytes=64)
     assert outcome.ending in {Ending.LATE, Ending.MEMORY}
