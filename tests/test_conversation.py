@@ -64,6 +64,7 @@ def test_two_programs_speak_in_turn(talk: Callable[..., Conversation], hub: Hub)
         deadline = time.monotonic() + ENOUGH
         while isinstance(hub, ThreadHub) and len(program.pipes.remarks.lines) <= ply // 2 and time.monotonic() < deadline:
             hub.wait(hub.lag)  # a remark has a thread of its own, which may be later than the answer's
+        assert len(program.pipes.remarks.lines) == ply // 2 + 1
     for program in programs:
         assert program.end(at_once=True).exit is None
     assert programs[1].pipes.remarks.lines == [(ply, f"heard ply {ply}") for ply in range(1, 20, 2)]
