@@ -238,8 +238,8 @@ def start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see _no_ctrl_c
-    leave_on("SIGTERM")
     threading.Thread(target=_follow_master, daemon=True).start()
+    leave_on("SIGTERM")  # last: until here there is nothing to end, and the pool would print the exception
 
 
 def _follow_master() -> None:
