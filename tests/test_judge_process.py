@@ -146,10 +146,13 @@ def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.Monk
     with subprocess.Popen([sys.executable, str(PROGRAMS / "stall.py"), mark], start_new_session=True) as child:
         listed = means._sessions
         monkeypatch.setattr(means, "_sessions", lambda: [(gone.pid, child.pid), *listed()])
-        assert child.pid in tree.members()
-        monkeypatch.undo()
-        assert tree.kill(None) == 1
-        child.wait()
+        try:
+            assert child.pid in tree.members()
+            monkeypatch.undo()
+            assert tree.kill(None) == 1
+        finally:
+            tree.close()
+            child.kill()
 
 
 @posix
