@@ -28,9 +28,9 @@ PLIES = {"sample:4": 2, "sample:5": 3, "sample:6": 4, "sample:7": 5, "sample:8":
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
     if name == "bot":
-        from applegame.engine import Engine  # noqa: PLC0415  (compiled; the simple players need nothing)
+        from applegame.bot import Bot  # noqa: PLC0415  (compiled; the simple players need nothing)
 
-        return Engine()
+        return Bot()
     if name in PLIES:
         from applegame.samples import Sample  # noqa: PLC0415  (compiled)
 

@@ -79,7 +79,11 @@ def game(
             answer = format_answer(found.move, seat)
             turn = Turn(ply, seat, text, answer, len(answer), move=found.move, seconds=seconds, stderr=found.text())
         turns.append(turn)
-        position = position.play(turn.move or pass_move)
+        move = turn.move or pass_move
+        for other, searcher in enumerate(searchers):
+            if other != seat and hasattr(searcher, "observe"):
+                searcher.observe(position, move)
+        position = position.play(move)
     scores = position.scores()
     place = places(scores, lower_wins=info.lower_wins)
     return turns, Result(position.ply, scores, tuple(place), tuple(shares(place)), (0,) * info.players, ())

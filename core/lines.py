@@ -88,6 +88,7 @@ class Agent:
         self._start = start
         self._nodes = nodes
         self._pace: Callable[[Position], float] | None = getattr(player, "pace", None)
+        self._observe: Callable[[Position, Move], None] | None = getattr(player, "observe", None)
         self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
         self._greeted = False
@@ -229,7 +230,9 @@ class Agent:
             return
         if self._draw_due or self._position.to_move == self._seat:
             raise LostError("a line before this one is missing")
-        self._position = self._position.play(move)
+        before, self._position = self._position, self._position.play(move)
+        if self._observe is not None:
+            self._observe(before, move)
         if self._reveal is not None:
             self._position = self._reveal(self._position, drawn)
 

@@ -217,7 +217,11 @@ PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
 
 
 class Searcher(Protocol[PositionT_contra]):
-    """The face of an engine, and of every built-in player, over one game's positions; a deeper search fits behind it."""
+    """The face of an engine, and of every built-in player, over one game's positions; a deeper search fits behind it.
+
+    One that learns how its opponents play may offer `observe(position, move)`, too: agents that live for a whole game, and matches in
+    process, call it with every move of the others and the position in which it was made. It must be quick.
+    """
 
     def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
         """The best move found within the limits. Raises RuleError when the position has no move at all."""

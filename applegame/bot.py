@@ -1,0 +1,256 @@
+"""The bot: the engine and, where the opponent's replies can be foretold, a search for the moves whose foretold replies suit us best.
+
+Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample AIs are just that, and answer the same
+position with the same move. So the bot sees which of these recipes have foretold every move of the opponent in the game that is played.
+As long as one has, the bot knows more than a search for the best replies: it looks where the opponent will go wrong. That is
+opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first (Korf and Chickering, "Best-first minimax
+search", 1996). A move that a recipe has not foretold refutes it for the rest of the game: somebody who plays a little like it is
+stronger or weaker in just the positions that matter. Against all others the bot is the engine alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+from applegame.engine import Engine
+from applegame.samples import Sample
+from core.clock import now
+from core.limits import Limits, SearchInfo
+from core.players import lead
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from applegame.rules import Position
+    from core.rules import Move
+
+RECIPES = (2, 3, 4, 5)
+"""Plies that the sample AIs look ahead, from sample:4 to sample:7."""
+CREDIT = 0.6
+"""What a recipe needs to be relied on, one move foretold; see Recipe.credit."""
+FIRST = 0.4
+"""Part of a move's time or nodes that goes to the engine's own search, before replies are foretold."""
+WIDTH = 6
+"""Moves of a position whose replies are foretold: those that a quick search finds best."""
+QUICK = 100
+"""Nodes of that quick search, for each move."""
+LEAVES = 100
+"""A position that foretold replies lead to gets one part in so many of the nodes that there are for all of them,"""
+LEAST, MOST = 300, 5_000
+"""but no fewer and no more than these."""
+UNIT = 400
+"""Points of a score to a unit of the logistic function."""
+SURE = 10 * UNIT
+"""Points beyond which nothing is more certain."""
+LITTLE_TABLE = 1 << 22
+"""Bytes of the table of the many little searches; in the engine's own they would push out what matters."""
+
+
+class Recipe:
+    """A way to play that the opponent may have, and whether it has foretold the opponent's moves in this game so far."""
+
+    def __init__(self, plies: int) -> None:
+        self._sample = Sample(plies)
+        self._hits = 0
+        self._refuted = False
+
+    @property
+    def credit(self) -> float:
+        """How likely it foretells the next move: near 1 after many hits, 0 after a move that it would not have made (Laplace's rule)."""
+        return 0 if self._refuted else (self._hits + 1) / (self._hits + 2)
+
+    def foretell(self, position: Position) -> Move:
+        """The opponent's move in this position, if this is how it plays."""
+        return self._sample.choose(position, Limits()).move
+
+    def learn(self, position: Position, move: Move) -> None:
+        """The opponent made this move."""
+        if not self._refuted:
+            self._refuted = self.foretell(position) != move
+            self._hits += 1
+
+
+class Node:
+    """A position with us to move.
+
+    Attributes:
+        value: our expected result, 0 to 1; move: our best by its own search, None where the game is over; branches: what our moves lead
+            to, none before they are looked at.
+    """
+
+    __slots__ = ("branches", "move", "position", "value")
+
+    def __init__(self, position: Position, value: float, move: Move | None) -> None:
+        self.position = position
+        self.value = value
+        self.move = move
+        self.branches: list[Branch] = []
+
+
+class Branch:
+    """A move of ours, and the position that the foretold reply leads to.
+
+    Attributes:
+        safe: the move's value against the best reply; it counts as far as the foretold one is not trusted.
+    """
+
+    __slots__ = ("move", "node", "safe", "trust")
+
+    def __init__(self, move: Move, node: Node, safe: float, trust: float) -> None:
+        self.move = move
+        self.node = node
+        self.safe = safe
+        self.trust = trust
+
+    @property
+    def value(self) -> float:
+        """Our expected result after the move."""
+        return self.trust * self.node.value + (1 - self.trust) * self.safe
+
+
+class Foresight:
+    """A best-first search against an opponent who is expected to play by a recipe."""
+
+    def __init__(self, engine: Engine, recipe: Recipe, leaf: int, spent: Callable[[int], bool]) -> None:
+        """`leaf` are the nodes for a position, `spent` says whether so many nodes, all in all, are enough."""
+        self.nodes = 0
+        self._engine = engine
+        self._recipe = recipe
+        self._leaf = leaf
+        self._spent = spent
+        self._seat = 0
+
+    def best(self, root: Node, move: Move) -> Branch | None:
+        """Our best move; `move` is the best by the engine's search. None where there was no time to look.
+
+        What an earlier search by the same recipe has found out below `root` is kept.
+        """
+        self._seat = root.position.to_move
+        trust = self._recipe.credit
+        for branch in root.branches:
+            if self._spent(self.nodes):
+                return None
+            branch.trust, branch.safe = trust, self._look(root.position.play(branch.move), self._leaf).value
+        root.move = move
+        if all(branch.move != move for branch in root.branches):
+            self._expand(root, trust)
+        while not self._spent(self.nodes):
+            path = [root]
+            while path[-1].branches:
+                path.append(max(path[-1].branches, key=lambda branch: branch.value).node)
+            if path[-1].move is None:  # nothing better is to be hoped for than this end of the game
+                break
+            self._expand(path[-1], 1)
+            for node in reversed(path):
+                node.value = max((branch.value for branch in node.branches), default=node.value)
+        return max(root.branches, key=lambda branch: branch.value, default=None)
+
+    def _expand(self, node: Node, trust: float) -> None:
+        """Look at the most promising moves of a position, and at the replies to them."""
+        known = {branch.move for branch in node.branches}
+        children = {move: node.position.play(move) for move in node.position.legal() if move not in known}
+        worth: dict[Move, float] = {}
+        for move, child in children.items():
+            if self._spent(self.nodes):
+                return
+            worth[move] = self._look(child, QUICK).value
+        for move in sorted(children, key=lambda move: (move != node.move, -worth[move]))[: max(1, WIDTH - len(known))]:
+            if self._spent(self.nodes):
+                break
+            child = children[move]
+            reply = child if child.over else child.play(self._recipe.foretell(child))
+            safe = self._look(child, self._leaf).value if trust < 1 else 0
+            node.branches.append(Branch(move, self._look(reply, self._leaf), safe, trust))
+
+    def _look(self, position: Position, nodes: int) -> Node:
+        """What a search of so many nodes thinks of a position."""
+        if position.over:
+            ahead = lead(position, self._seat)
+            return Node(position, (ahead > 0) + (ahead == 0) / 2, None)
+        found = self._engine.choose(position, Limits(nodes=nodes))
+        self.nodes += found.nodes
+        value = expected(found.score)
+        return Node(position, value if position.to_move == self._seat else 1 - value, found.move)
+
+
+class Bot:
+    """The player `bot`; it has the face of an engine. See `core.rules.Engine`."""
+
+    def __init__(self) -> None:
+        self._engine = Engine()
+        self._little = Engine(LITTLE_TABLE)
+        self._recipes = [Recipe(plies) for plies in RECIPES]
+        self._heard: list[tuple[Position, Move]] = []
+        self._ply = 0
+        self._recipe = self._recipes[0]
+        self._expected: Node | None = None
+        self._stopped = False
+
+    def pace(self, position: Position) -> float:
+        """For how many moves the clock is to last. See `applegame.engine.Engine.pace`."""
+        return self._engine.pace(position)
+
+    def stop(self) -> None:
+        """End the search that runs in another thread; it returns what it has found."""
+        self._stopped = True
+        self._engine.stop()
+
+    def observe(self, position: Position, move: Move) -> None:
+        """The opponent made this move. What follows from it is found out when we are to move: then the time for it is ours."""
+        if position.ply < self._ply:  # another game, and maybe another opponent
+            self._recipes = [Recipe(plies) for plies in RECIPES]
+            self._heard.clear()
+        self._ply = position.ply
+        self._heard.append((position, move))
+
+    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+        """The best move found. See `applegame.engine.Engine.choose`."""
+        started = now()
+        self._stopped = False
+        for heard in self._heard:
+            for recipe in self._recipes:
+                recipe.learn(*heard)
+        self._heard.clear()
+        recipe = max(reversed(self._recipes), key=lambda one: one.credit)  # of equals the one that looks farther: it errs less
+        if recipe.credit < CREDIT or (limits.nodes is None and limits.deadline is None):
+            return self._engine.choose(position, limits, report)
+        meant = math.inf if limits.deadline is None else (limits.soft or limits.deadline) - started
+        first = Limits(
+            nodes=None if limits.nodes is None else int(FIRST * limits.nodes),
+            soft=None if limits.deadline is None else started + FIRST * meant,
+            deadline=limits.deadline,
+            depth=limits.depth,
+        )
+        found = self._engine.choose(position, first, report)
+        if found.score >= SURE:
+            return found
+        most = math.inf if limits.nodes is None else limits.nodes - found.nodes
+        end = math.inf if limits.deadline is None else min(max(started + meant, now() + (1 - FIRST) * meant), limits.deadline)
+        left = most if limits.deadline is None else min(most, found.nps * (end - now()))
+        foresight = Foresight(
+            self._little,
+            recipe,
+            int(min(max(LEAST, left / LEAVES), MOST)),
+            lambda nodes: self._stopped or nodes >= most or now() >= end,
+        )
+        root = self._expected
+        if root is None or recipe is not self._recipe or root.position.key != position.key:
+            root = Node(position, 0, found.move)
+        best = foresight.best(root, found.move)
+        self._recipe, self._expected = recipe, None if best is None else best.node
+        if best is None:
+            return found
+        return SearchInfo(best.move, score(best.value), found.depth, found.nodes + foresight.nodes, now() - started, (best.move,))
+
+
+def expected(score: int) -> float:
+    """The expected result of a score, 0 to 1."""
+    return 1 / (1 + math.exp(-max(-SURE, min(SURE, score)) / UNIT))
+
+
+def score(value: float) -> int:
+    """The score of an expected result."""
+    least = expected(-SURE)
+    value = min(max(value, least), 1 - least)
+    return round(UNIT * math.log(value / (1 - value)))
