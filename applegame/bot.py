@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from applegame.engine import Engine
+from applegame.engine import UNIT, Engine
 from applegame.samples import Sample
 from core.clock import now
 from core.limits import Limits, SearchInfo
@@ -39,8 +39,6 @@ LEAVES = 100
 """A position that foretold replies lead to gets one part in so many of the nodes that there are for all of them,"""
 LEAST, MOST = 300, 5_000
 """but no fewer and no more than these."""
-UNIT = 400
-"""Points of a score to a unit of the logistic function."""
 SURE = 10 * UNIT
 """Points beyond which nothing is more certain."""
 LITTLE_TABLE = 1 << 22
@@ -194,20 +192,18 @@ class Bot:
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
         self._stopped = True
-        self._engine.stop()
+        self._engine.stop()  # the little searches are over at once, anyway
 
     def observe(self, position: Position, move: Move) -> None:
         """The opponent made this move. What follows from it is found out when we are to move: then the time for it is ours."""
-        if position.ply < self._ply:  # another game, and maybe another opponent
-            self._recipes = [Recipe(plies) for plies in RECIPES]
-            self._heard.clear()
-        self._ply = position.ply
+        self._notice(position)
         self._heard.append((position, move))
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found. See `applegame.engine.Engine.choose`."""
         started = now()
         self._stopped = False
+        self._notice(position)
         for heard in self._heard:
             for recipe in self._recipes:
                 recipe.learn(*heard)
@@ -242,6 +238,13 @@ class Bot:
         if best is None:
             return found
         return SearchInfo(best.move, score(best.value), found.depth, found.nodes + foresight.nodes, now() - started, (best.move,))
+
+    def _notice(self, position: Position) -> None:
+        """Whether another game has begun, maybe against another opponent."""
+        if position.ply < self._ply:
+            self._recipes = [Recipe(plies) for plies in RECIPES]
+            self._heard.clear()
+        self._ply = position.ply
 
 
 def expected(score: int) -> float:

@@ -12,6 +12,8 @@ DEFAULT_DEPTH: int
 TABLE_BYTES: int
 WEIGHTS_SHAPE: tuple[int, int]
 """Phases and features of the evaluation, for training."""
+UNIT: int
+"""Points of the evaluation to a unit of the logistic function."""
 
 class Engine:
     """Chooses moves; it owns the transposition table, which lives from search to search."""

@@ -36,6 +36,9 @@ cdef double PATIENCE = 1.0      # 0.65 is not told apart from it: docs/results.m
 WEIGHTS_SHAPE = (PHASES, FEATURES)
 """For training."""
 
+UNIT = 400
+"""Points of the evaluation to a unit of the logistic function."""
+
 cdef struct State:
     Board board
     Move last               # what led here, NO_MOVE at the root

@@ -1,7 +1,7 @@
 """The judge's sample AIs that look ahead, sample:4 and up: frozen, as they are opponents to measure against.
 
 Full-width negamax on the difference of cells; RULES.md has the recipe. Ours finds the same moves with alpha-beta, moves in the order of
-their swing, a table, and two plies before the end only moves that can still matter: six plies in a quarter of the time.
+their swing, a table, and two plies before the end only moves that can still matter: six plies in a third of the time.
 """
 
 from applegame.rules cimport (

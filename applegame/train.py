@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from applegame.engine import WEIGHTS_SHAPE, Engine, feature_list
+from applegame.engine import UNIT, WEIGHTS_SHAPE, Engine, feature_list
 from applegame.rules import Position
 from core.errors import TextError
 from core.limits import Limits
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-UNIT = 400
-"""Points of the evaluation to a unit of the logistic function."""
 RANDOM_PLIES = 2
 """At the start of a game, that none is like another."""
 TABLE_BYTES = 1 << 22

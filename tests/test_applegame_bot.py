@@ -115,11 +115,13 @@ def test_its_search_keeps_its_limits() -> None:
 
 def test_another_game_is_another_opponent() -> None:
     bot, _ = foretold(1)
+    limits = Limits(nodes=3_000)
+    assert bot.choose(Position.start(3), limits).nodes == Engine().choose(Position.start(3), limits).nodes
+    bot, _ = foretold(1)
     random, start = Random(1), Position.start(2)
     move = random.choice(start.legal()[1:])
     bot.observe(start, move)
     position = start.play(move)
-    limits = Limits(nodes=3_000)
     assert bot.choose(position, limits).nodes == Engine().choose(position, limits).nodes
 
 
