@@ -97,9 +97,10 @@ def packed(
     position: Position, expected: tuple[float, ...], visits: list[tuple[tuple[int, ...], int]], result: tuple[float, ...], flags: int
 ) -> bytes:
     """A sample as it is kept."""
+    cells = position.cells
     pieces: list[int] = []
     for seat in range(1, SEATS + 1):
-        own = [cell for cell, label in enumerate(position.cells) if label == seat]
+        own = [cell for cell, label in enumerate(cells) if label == seat]
         pieces += own or [NOWHERE] * PIECES
     total = sum(count for _, count in visits)
     kept = visits[:MOST_MOVES]
