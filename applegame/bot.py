@@ -196,14 +196,14 @@ class Bot:
 
     def observe(self, position: Position, move: Move) -> None:
         """The opponent made this move. What follows from it is found out when we are to move: then the time for it is ours."""
-        self._notice(position)
+        self._forget_if_new(position)
         self._heard.append((position, move))
 
     def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
         """The best move found. See `applegame.engine.Engine.choose`."""
         started = now()
         self._stopped = False
-        self._notice(position)
+        self._forget_if_new(position)
         for heard in self._heard:
             for recipe in self._recipes:
                 recipe.learn(*heard)
@@ -239,8 +239,8 @@ class Bot:
             return found
         return SearchInfo(best.move, score(best.value), found.depth, found.nodes + foresight.nodes, now() - started, (best.move,))
 
-    def _notice(self, position: Position) -> None:
-        """Whether another game has begun, maybe against another opponent."""
+    def _forget_if_new(self, position: Position) -> None:
+        """Forget the opponent where another game has begun: it may be another one."""
         if position.ply < self._ply:
             self._recipes = [Recipe(plies) for plies in RECIPES]
             self._heard.clear()
