@@ -15,7 +15,6 @@ nothing by that, a machine without power the last few games.
 from __future__ import annotations
 
 import sqlite3
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO, Self
 
 import msgspec
 
+from arena.files import locked, write_whole
 from arena.unit import GameResult, Played
 from core.errors import QuartetError, TextError
 
@@ -54,7 +54,7 @@ class Records:
         with ExitStack() as opened:
             try:
                 (folder / "games").mkdir(parents=True, exist_ok=True)
-                opened.callback(locked(folder / "lock").close)
+                opened.callback(hold(folder).close)
                 check_plan(folder / "run.json", plan)
                 self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
                 self._read()
@@ -169,13 +169,6 @@ def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
         raise TextError(f"{folder} holds records that cannot be read: {error}") from error
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is never there in part. Raises OSError."""
-    draft = path.with_name(path.name + ".new")  # one name for all attempts: a killed one leaves nothing that piles up
-    draft.write_bytes(data)
-    draft.replace(path)
-
-
 def check_plan(file: Path, plan: dict[str, object]) -> None:
     """Write down what is played, or see that it is what the file says. Raises QuartetError, and OSError where it cannot be written."""
     if not file.exists():
@@ -190,19 +183,9 @@ def check_plan(file: Path, plan: dict[str, object]) -> None:
         raise QuartetError(f"{file.parent} holds another run (not the same: {', '.join(differences)}); choose another folder with --out")
 
 
-def locked(path: Path) -> BinaryIO:
-    """Hold a file as long as this process lives. Raises QuartetError where another process holds it."""
-    file = path.open("a+b")
-    try:
-        if sys.platform == "win32":
-            import msvcrt  # noqa: PLC0415
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl  # noqa: PLC0415
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise QuartetError(f"another process plays the run in {path.parent}") from None
+def hold(folder: Path) -> BinaryIO:
+    """Play the run in this folder, alone, as long as this process lives. Raises QuartetError where another process does."""
+    file = locked(folder / "lock")
+    if file is None:
+        raise QuartetError(f"another process plays the run in {folder}")
     return file

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import CancelledError as Cancelled
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
-import psutil
-
+from arena.cores import Cores
 from core.errors import QuartetError
 from core.leaving import leave_on, leaving
 
@@ -141,25 +140,22 @@ _END = _End()
 
 
 class Local(Generic[WorkT, DoneT]):
-    """Processes on this machine, one for each core that we may use; a game and its programs stay on their core."""
+    """Processes on this machine, one for each core that is free; a game and its programs stay on their core."""
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, play: Callable[[WorkT, int | None], DoneT], jobs: int | None = None, *, crowded: bool = False) -> None:
-        """`play` does a unit on a core (None: any). `jobs` units at a time, by default one for each core; more than cores only if `crowded`. Raises QuartetError."""
-        cores = usable_cores()
-        self._jobs = jobs or len(cores)
-        if self._jobs > len(cores) and not crowded:
-            raise QuartetError(f"{self._jobs} games at a time on {len(cores)} cores would take time from each other; --crowded allows it")
+        """`play` does a unit on a core (None: any). `jobs` and `crowded` as for `Cores`. Raises QuartetError."""
         self._play = play
-        self._slots: list[tuple[int, Future[DoneT] | None]] = [(cores[i % len(cores)], None) for i in range(self._jobs)]
+        self._cores = Cores(jobs, crowded=crowded)
+        self._slots: list[tuple[int, Future[DoneT] | None]] = [(core, None) for core in self._cores.of_jobs]
         self._strangers = multiprocessing.active_children()
         self._executor: Executor = self._start()
 
     @property
     def width(self) -> int:
         """One game for each job."""
-        return self._jobs
+        return len(self._slots)
 
     def submit(self, unit: WorkT) -> Future[DoneT]:
         """Play a unit on a core that is free."""
@@ -185,25 +181,11 @@ class Local(Generic[WorkT, DoneT]):
                 if process not in self._strangers:
                     process.terminate()
         self._executor.shutdown(cancel_futures=True)
+        self._cores.close()
 
     def _start(self) -> Executor:
         # Spawned, not forked: the display has threads, and a forked child could inherit a lock that nobody opens any more.
-        return ProcessPoolExecutor(self._jobs, mp_context=multiprocessing.get_context("spawn"), initializer=start_worker)
-
-
-def pin(core: int | None) -> None:
-    """Keep this process, and all that it starts, on one core, where the system can do that and the core is still there."""
-    if core is not None:
-        with suppress(AttributeError, OSError, ValueError, psutil.Error):  # macOS has no such call
-            psutil.Process().cpu_affinity([core])
-
-
-def usable_cores() -> list[int]:
-    """The cores that this process may run on."""
-    try:
-        return sorted(psutil.Process().cpu_affinity())
-    except AttributeError:  # macOS
-        return list(range(os.cpu_count() or 1))
+        return ProcessPoolExecutor(len(self._slots), mp_context=multiprocessing.get_context("spawn"), initializer=start_worker)
 
 
 _busy = threading.Event()

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from arena.records import check_plan, locked, write_whole
+from arena.files import write_whole
+from arena.records import check_plan, hold
 from core.errors import QuartetError, TextError
 from core.sealed import seal, unseal
 
@@ -59,7 +60,7 @@ class Folder:
         self.done: dict[int, Batch] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = locked(path / "lock")
+            self._lock = hold(path)
             try:
                 check_plan(path / "plan.json", plan)
                 for file in files(path):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 import registry
-from arena.run import pin
+from arena.cores import pin
 from arena.samples import TAIL, Batch
 from core.errors import QuartetError
 from core.limits import Limits

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.records import write_whole
+from arena.files import write_whole
 from arena.samples import TAIL, files, read
 from core import learning, sparse_net
 from core.errors import QuartetError, TextError

@@ -13,8 +13,8 @@ import msgspec
 
 import registry
 from arena import inprocess
+from arena.cores import pin
 from arena.launch import launch, start_environment
-from arena.run import pin
 from core.errors import QuartetError
 from core.messages import SIDES, Entry, Finish, Init, Outcome, Ply, Score, Tag
 from core.rules import ChancePosition, DrawnPosition, places

@@ -38,8 +38,8 @@ DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
 
 OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
-    click.option("--jobs", type=click.IntRange(min=1), help="Games at a time  [default: one for each core]."),
-    click.option("--crowded", is_flag=True, help="Allow more games at a time than there are cores; they take time from each other."),
+    click.option("--jobs", type=click.IntRange(min=1), help="Games at a time  [default: one for each core that no other run plays on]."),
+    click.option("--crowded", is_flag=True, help="Allow more games at a time than cores that are free; they take time from each other."),
     click.option("--cluster", metavar="ADDRESS", help="Play on the workers of the Dask scheduler there, e.g. tcp://10.0.0.1:8786."),
     click.option("--seed", default=1, show_default=True, help="Seed of the openings and of everything that is left to chance."),
     click.option(

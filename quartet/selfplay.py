@@ -23,10 +23,11 @@ from core.errors import QuartetError
 @click.option("--games", type=click.IntRange(min=1), required=True, help=f"Rounded up to a multiple of {selfplay.GAMES}.")
 @click.option("--nodes", type=click.IntRange(min=1), default=2000, show_default=True, help="Of every search.")
 @click.option("--seed", default=1, show_default=True, help="Of the openings; another seed makes other games.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: one for each core].")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: one for each core that no other run plays on].")
+@click.option("--crowded", is_flag=True, help="Allow more processes than cores that are free; they take time from each other.")
 @click.option("--cluster", metavar="ADDRESS", help="Play on the workers of the Dask scheduler there, e.g. tcp://10.0.0.1:8786.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the samples.")
-def command(game: str, games: int, nodes: int, seed: int, jobs: int | None, cluster: str | None, out: Path) -> None:
+def command(game: str, games: int, nodes: int, seed: int, jobs: int | None, crowded: bool, cluster: str | None, out: Path) -> None:
     """Play games of GAME's engine against itself, and keep every position with the search's score and the game's result.
 
     Beside them are kept, with a score alone, positions that one or two random plies lead to: a search sees more of such than of good play.
@@ -42,7 +43,7 @@ def command(game: str, games: int, nodes: int, seed: int, jobs: int | None, clus
     plan: dict[str, object] = {"kind": "selfplay", "game": game, "engine": engine_fingerprint(game), "seed": seed, "nodes": nodes}
     with Folder(out, game, plan) as folder:
         workers: Workers[selfplay.Unit, selfplay.Played] = (
-            Local(selfplay.play, jobs) if cluster is None else Cluster(selfplay.play, cluster)
+            Local(selfplay.play, jobs, crowded=crowded) if cluster is None else Cluster(selfplay.play, cluster)
         )
         before = sum(batch.positions for batch in folder.done.values())
         started = time.monotonic()

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import registry
-from arena.records import write_whole
-from arena.run import usable_cores
+from arena.cores import usable_cores
+from arena.files import write_whole
 from core.errors import QuartetError
 from core.sealed import seal
 

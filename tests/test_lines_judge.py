@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from core.messages import Abort, Debug, Finish, Ply
+from judge import conversation as conversations
 from judge.lines import Contestant, Duel, LineResult, Terms
 from judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
 from judge.verdict import Termination
@@ -25,6 +26,8 @@ PLAYER = str(Path(__file__).parent / "programs_lines" / "play.py")
 READY, CLOCK = 20_000, 20_000
 """Milliseconds in which anything succeeds on any machine."""
 SHORT = 700
+PATIENT, BRIEF = 20.0, 3.0
+"""Seconds in which every program ends that would, on any machine; and those for one that never does."""
 JUDGE_MEGABYTES = 200
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
@@ -39,6 +42,13 @@ def mark() -> Iterator[str]:
     assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
     assert living_children() - before == set()
     assert psutil.Process().memory_info().rss < JUDGE_MEGABYTES << 20
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that ends by itself, or when it is asked to, may take its time."""
+    monkeypatch.setattr(conversations, "FINISH_SECONDS", PATIENT)
+    monkeypatch.setattr(conversations, "TERMINATE_SECONDS", PATIENT)
 
 
 def little(number: int, *arguments: str) -> Contestant:
@@ -134,7 +144,11 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("what", "notes"), HARMLESS, ids=[row[0] for row in HARMLESS])
-def test_what_does_not_lose_the_game_is_noted(mark: str, what: str, notes: tuple[str, ...] | None) -> None:
+def test_what_does_not_lose_the_game_is_noted(mark: str, monkeypatch: pytest.MonkeyPatch, what: str, notes: tuple[str, ...] | None) -> None:
+    if what in {"ignores finish", "ignores finish and signals", "talks on"}:
+        monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
+    if what == "ignores finish and signals":
+        monkeypatch.setattr(conversations, "TERMINATE_SECONDS", BRIEF)
     outcome = result(play(little(2, what, mark), little(1, "", mark)))
     assert (outcome.termination, outcome.winner, outcome.scores) == (Termination.SCORE, 0, (6, 3))
     assert outcome.sentence == "FIRST wins, 6 to 3 points"

@@ -62,7 +62,7 @@ def play(programs: Sequence[str | None], **changes: Any) -> tuple[Table, list[Tu
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run the command line; programs get all the time they want unless the arguments say otherwise."""
     command = [sys.executable, "-m", "quartet", *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8"}
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8", "TMPDIR": tempfile.gettempdir()}
     done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=cwd, env=environment, timeout=600)
     assert done.returncode == code, done.stderr
     return done

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ DATA = ROOT / "tests" / "data"
 BAGS = DATA / "connexion" / "example_input.txt"
 BOARD = DATA / "applegame" / "example_input.txt"
 LINE_GAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
-ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8"}
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8", "TMPDIR": tempfile.gettempdir()}
 ENOUGH = 60.0
 PASSER = """
 import sys, time

@@ -15,7 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.run import Local, drive, usable_cores
+from arena.cores import Cores, usable_cores
+from arena.run import Local, drive
 from arena.schedule import Casting, fixed
 from arena.unit import Contender, GameResult, Played, Unit, play
 from bench import cluster, kill
@@ -137,6 +138,25 @@ def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
     quartet(*arguments, "--out", str(tmp_path), "--crowded")
 
 
+def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
+    players = ("--player", "a=greedy", "--player", "b=random")
+    arguments = ("tournament", "ugolki", *players, *QUICK, "--games", "4", "--jobs", "1", "--out", str(tmp_path))
+    usable = usable_cores()
+    with Cores(1) as one:
+        assert one.of_jobs == usable[:1]
+        if len(usable) > 1:
+            with Cores() as others:
+                assert others.of_jobs == usable[1:]
+        with Cores(len(usable), crowded=True) as all_of_them:
+            assert all_of_them.of_jobs == usable[1:] + usable[:1]
+            done = quartet(*arguments, code=2)
+            words = f"quartet: 1 game at a time on {len(usable)} cores, {len(usable)} of which other runs play on, would take time from each other"
+            assert done.stderr.startswith(words)
+            quartet(*arguments, "--crowded")
+    with Cores() as everything:
+        assert everything.of_jobs == usable
+
+
 BAD = [
     (("--player", "a=greedy"), "a tournament needs two players at least"),
     (("--player", "a=greedy", "--player", "a=random"), "every player needs a name of its own: a, a"),
@@ -234,7 +254,7 @@ def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
     run.wait()
     _, alive = psutil.wait_procs(processes, timeout=20)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
-    assert [path for path in temporary.iterdir() if path.name.startswith("quartet-")] == []
+    assert [path for path in temporary.iterdir() if path.is_dir()] == []
 
 
 @posix

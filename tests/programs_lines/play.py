@@ -76,7 +76,7 @@ def at_ready() -> None:
             say("OK")
         case "hog":
             memory.append(b"x" * (int(MORE[0]) << 20))
-            say("OK")
+            time.sleep(60)
         case "early":
             say(f"OK\nSAY {NUMBER}\nSAY {NUMBER}")
         case "deaf":
@@ -148,8 +148,7 @@ def at_turn(turn: int) -> None:
                 memory.append(b"x" * (int(MORE[0]) << 20))
                 time.sleep(60)
                 os._exit(0)
-            time.sleep(1)
-            say(f"SAY {NUMBER}")
+            time.sleep(60)
         case _:
             say(f"SAY {NUMBER}")
 
