@@ -168,7 +168,8 @@ def test_death_between_turns_is_found_out_at_the_next(mark: str, what: str) -> N
     assert f"ended at ply 2: exit status {0 if what == 'last line' else 4}" in outcome.sentence
 
 
-def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(mark: str) -> None:
+def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
     outcome = result(play(little(2, "endless lines", mark), little(1, "", mark), plies=200))
     assert (outcome.termination, outcome.scores) == (Termination.DRAW, (100, 100))
     assert outcome.sentence == "a draw, 100 to 100 points"
