@@ -64,7 +64,7 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         default=settings.early,
         help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)",
     )
-    parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player: greedy, random (default: bot)")
+    parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player, e.g. greedy or brs:5 (default: bot)")
     parser.add_argument(
         "--nodes",
         type=int,
