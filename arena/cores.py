@@ -47,13 +47,12 @@ class Cores:
             for core in usable:
                 if len(free) == jobs:
                     break
-                try:
+                with suppress(OSError):  # where nothing can be written, runs know nothing of each other
                     lock = locked(_lock(core))
-                    if lock is not None:
-                        held.enter_context(lock)
-                        free.append(core)
-                except OSError:  # where nothing can be written, runs know nothing of each other
-                    free.append(core)
+                    if lock is None:
+                        continue
+                    held.enter_context(lock)
+                free.append(core)
             jobs = jobs or len(free) or len(usable)
             if jobs > len(free) and not crowded:
                 taken = len(usable) - len(free)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from judge.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
-from judge.process import LOOK_EVERY, measure, rest
+from judge.process import LOOK_EVERY, measure, pause_after
 from judge.tree import SPAWN, Tree
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Conversation:
                 self._is_fat = True
                 self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # it may be another one's turn for long
             looked = time.perf_counter()
-            self._next_look = looked + rest(looked - now)
+            self._next_look = looked + pause_after(looked - now)
         return self._next_look - now
 
     def begin_load(self) -> None:

@@ -27,7 +27,7 @@ STDERR_LIMIT = 1 << 16
 
 FIRST_LOOK, LOOK_EVERY = 0.001, 0.01
 """Seconds to the first look at the memory, and between later ones."""
-LOOK_COST, LOOK_LATEST = 4, 0.1
+LOOK_COST, LONGEST_PAUSE = 4, 0.1
 """So many times what the last look took lies between two, for on a machine with many processes a look is slow; but not more seconds: on an
 overloaded one a look takes long because others had the processor."""
 
@@ -167,12 +167,12 @@ def _watch(main: psutil.Popen, tree: Tree, started: float, seconds: float, megab
         looked = time.perf_counter()
         if peak > megabytes:
             return Ending.MEMORY, looked - started, peak, None
-        pause = rest(looked - now, min(2 * pause, LOOK_EVERY))
+        pause = pause_after(looked - now, min(2 * pause, LOOK_EVERY))
 
 
-def rest(cost: float, usual: float = LOOK_EVERY) -> float:
+def pause_after(cost: float, usual: float = LOOK_EVERY) -> float:
     """Seconds to the next look at the memory, after one that took `cost` seconds."""
-    return max(usual, min(LOOK_COST * cost, LOOK_LATEST))
+    return max(usual, min(LOOK_COST * cost, LONGEST_PAUSE))
 
 
 def measure(tree: Tree, limit: float | None) -> float:

@@ -28,8 +28,8 @@ def copy(target: Path) -> Path:
 def copy_built(target: Path) -> Path:
     """The project as it is compiled here: what stays unchanged is not compiled again.
 
-    All of it is new, for pip compiles with a Cython of its own before it installs the one that the copy is compiled with, and what is
-    older than Cython's declarations would be made anew.
+    What was made is dated now: pip compiles with a Cython of its own before it installs the one that compiles the copy, and what is older
+    than that one's declarations would be made anew.
     """
     copy(target)
     now = time.time()
