@@ -86,6 +86,15 @@ def test_its_value_comes_near_that_of_max_n(toy: Any) -> None:
         assert min(own) - MARGIN <= toy.search(seed, 200_000)[1] <= max(own) + MARGIN
 
 
+def test_others_may_have_priors_of_their_own(toy: Any) -> None:
+    """Where these leave them one branch, the game is that of the first player, whose own priors leave it all."""
+    for seed in SEEDS:
+        shares = {move: max(toy.leaf(seed << 8 | move << 6 | 1 << 4 | 1 << 2 | last)[0] for last in MOVES) for move in MOVES}
+        move, share, *_ = toy.search(seed, 20_000, others_led=True)
+        assert shares[move] >= max(shares.values()) - MARGIN
+        assert share == pytest.approx(shares[move], abs=MARGIN)
+
+
 def test_more_iterations_are_better(toy: Any) -> None:
     assert regret(toy, 10) > 2 * regret(toy, 10_000)
 

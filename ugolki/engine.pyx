@@ -1,5 +1,6 @@
-"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which moves to try, and after a playout in which
-everybody moves once, the value network says what the position is worth to whom; see network.h. docs/results.md has what each part brought.
+"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which moves to try (network.h), and of the
+others' moves opponents.pxd as well; after a playout in which everybody moves once, the value network says what the position is worth to
+whom. docs/results.md has what each part brought.
 """
 
 import os
@@ -14,6 +15,7 @@ from ugolki.network cimport (
     Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
+from ugolki.opponents cimport opponent_logits
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
@@ -93,14 +95,16 @@ cdef inline bint finished(const Board* b) noexcept nogil:
     return over(b)
 
 
-cdef inline void move_weights(const Board* b, int seat, const Move* moves, int count, float* weights) noexcept nogil:
-    """The policy network's, of the positions that the moves lead to."""
+cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* moves, int count, float* weights) noexcept nogil:
+    """The policy network's, of the positions that the moves lead to. Another player may be one like us, or like most: half and half."""
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef int16_t solo_sums[NETWORK_HIDDEN]
     cdef int16_t moved[NETWORK_HIDDEN]
     cdef int32_t outputs[MAX_MOVES]
+    cdef float likely[MAX_MOVES]
+    cdef float total = 0, likely_total = 0
     cdef int32_t others
     cdef int i, start, end
     network_look(&NETWORKS.solo, b.own, &sight)
@@ -119,6 +123,14 @@ cdef inline void move_weights(const Board* b, int seat, const Move* moves, int c
         network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)  # in place: they begin as its bias
         outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
+    if not ours:
+        opponent_logits(b, seat, moves, count, outputs)
+        network_shares(outputs, count, likely)
+        for i in range(count):
+            total += weights[i]
+            likely_total += likely[i]
+        for i in range(count):
+            weights[i] = weights[i] / total + likely[i] / likely_total
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:

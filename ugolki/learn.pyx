@@ -1,6 +1,6 @@
 """Samples of self-play as inputs of the networks; see ugolki/training.py for their bytes and network.h for the inputs."""
 
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ugolki.network cimport (
@@ -8,7 +8,8 @@ from ugolki.network cimport (
     SOLO_INPUTS, SOLO_OUTPUT_ONE, SOLO_STEPS, Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look,
     network_seen, network_sum, solo_output
 )
-from ugolki.rules cimport MAX_MOVES, SEATS, Board, Move, cell_code, generate, make
+from ugolki.opponents cimport opponent_logits, opponent_outlook
+from ugolki.rules cimport MAX_MOVES, SEATS, Board, Move, Position, cell_code, generate, make, move_tuple
 
 from core.errors import TextError
 
@@ -209,3 +210,18 @@ def moves_of(
                         visits[count] = record[VISITS + 3 * j + 2]
                 count += 1
     return count
+
+
+def outlook(Position position):
+    """What opponents.pxd says of the moves of the seat whose turn it is: of each the move, its cost now and next, and its logit."""
+    cdef Board board = position.board
+    cdef Move moves[MAX_MOVES]
+    cdef int now[MAX_MOVES]
+    cdef int next[MAX_MOVES]
+    cdef int32_t logits[MAX_MOVES]
+    cdef int seat = board.ply & 3
+    cdef int count = generate(&board, seat, moves)
+    cdef int i
+    opponent_outlook(&board, seat, moves, count, now, next)
+    opponent_logits(&board, seat, moves, count, logits)
+    return [(move_tuple(moves[i]), now[i], next[i], <double>logits[i] / NETWORK_STEPS) for i in range(count)]

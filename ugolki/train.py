@@ -3,6 +3,7 @@
 quartet selfplay ugolki --games 20000 --out runs/one                                samples
 python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
 python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/weights.bin
+python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well opponents.pxd foretells them
 """
 
 from __future__ import annotations
@@ -97,6 +98,30 @@ def fit(data: tuple[Path, ...], solo_file: Path, out: Path, epochs: int, policy_
     }
     out.write_bytes(seal("weights", fields, b"".join([*bodies, solo_body])))
     print(f"{out}: {out.stat().st_size} bytes")
+
+
+@command.command("opponents")
+@click.argument("names", nargs=-1, required=True)
+@click.option("--games", type=click.IntRange(min=1), default=100, show_default=True, help="With any four of the players each.")
+@click.option("--seed", default=1, show_default=True, help="Of the openings, and of who plays.")
+def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
+    """Say how well the engine foretells the moves of the players NAMES, and which numbers would foretell them best, all alike."""
+    try:
+        from ugolki import foretelling  # noqa: PLC0415  (an extra)
+    except ModuleNotFoundError as error:
+        if error.name not in {"numpy", "scipy"}:
+            raise
+        raise QuartetError(f"this needs {error.name}; install the extra: pip install 'quartet[train]'") from None
+    with click.progressbar(length=games, file=sys.stderr) as bar:
+        found = foretelling.choices_of(names, games, seed, lambda: bar.update(1))
+    for name, choices in found.items():
+        if not choices:
+            raise QuartetError(f"{name} has not moved in {games} games; it takes more of them")
+        likeliest = sum(int(one.logits.argmax()) == one.chosen for one in choices)
+        nats = sum(foretelling.surprise(one.logits, one.chosen) for one in choices)
+        print(f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest one, {nats / len(choices):.3f} nats")
+    best = foretelling.fitted([one for choices in found.values() for one in choices])
+    print("best for all: " + ", ".join(f"{name} {number:.2f}" for name, number in zip(foretelling.NAMES, best, strict=True)))
 
 
 def tools(out: Path) -> tuple[Any, Any, Any]:

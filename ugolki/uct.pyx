@@ -79,7 +79,7 @@ cdef inline bint finished(const Board* b) noexcept nogil:
     return over(b)
 
 
-cdef inline void move_weights(const Board* b, int seat, const Move* moves, int count, float* weights) noexcept nogil:
+cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* moves, int count, float* weights) noexcept nogil:
     cdef int i
     for i in range(count):
         weights[i] = PRIOR[MOST_GAIN + gain(seat, moves[i])]

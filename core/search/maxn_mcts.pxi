@@ -1,6 +1,6 @@
 # Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one share of the win per seat, searched
 # with PUCT (Rosin 2011; the form of Silver et al. 2017): at each node the seat to move follows its own share plus an exploration bonus
-# that is proportional to a prior.
+# that is proportional to a prior. The seat that the tree is searched for may have other priors than the rest.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
@@ -10,7 +10,8 @@
 #   finished(State*)                     whether the game is over
 #   generate(State*, seat, Move*)        pseudolegal moves; returns how many
 #   make(State*, Move)                   play one of them, or PASS_MOVE
-#   move_weights(State*, seat, Move*, count, float*)   priors: positive numbers, in any scale
+#   move_weights(State*, seat, bint ours, Move*, count, float*)   priors: positive numbers, in any scale; ours: whether the tree is
+#                                        searched for this seat
 #   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state given
 #   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
 #
@@ -43,6 +44,7 @@ cdef struct MctsTree:
     MctsEdge* edges
     int32_t max_nodes, max_edges
     int32_t node_count, edge_count
+    int seat                # that the tree is searched for
     float exploration
     float first_play        # what an untried move is taken to be worth, in the node's average
     uint64_t random
@@ -85,7 +87,7 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
         weights[0] = 1
         count = 1
     else:
-        move_weights(state, seat, moves, count, weights)
+        move_weights(state, seat, seat == t.seat, moves, count, weights)
     if node == t.max_nodes or t.edge_count + count > t.max_edges:
         return -1
     for i in range(count):
@@ -171,6 +173,7 @@ cdef inline void mcts_start(MctsTree* t, const State* root, uint64_t seed) noexc
     cdef int seat
     t.node_count = t.edge_count = 0
     t.random = seed
+    t.seat = to_move(root)
     for seat in range(PLAYERS):
         t.shares[seat] = 0
     mcts_expand(t, root)

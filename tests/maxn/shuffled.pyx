@@ -46,10 +46,13 @@ cdef inline void make(State* s, Move move) noexcept nogil:
     s.ply += 1
 
 
-cdef inline void move_weights(const State* s, int seat, const Move* moves, int count, float* weights) noexcept nogil:
+cdef bint led = False       # the priors of the others leave them nothing but the first branch
+
+
+cdef inline void move_weights(const State* s, int seat, bint ours, const Move* moves, int count, float* weights) noexcept nogil:
     cdef int i
     for i in range(count):
-        weights[i] = 5      # in any scale
+        weights[i] = 5 if ours or not led or i == 0 else 1e-12      # in any scale
 
 
 cdef inline void playout(State* s, uint64_t* random) noexcept nogil:
@@ -80,8 +83,9 @@ def leaf(path):
     return tuple([shares[seat] for seat in range(PLAYERS)])
 
 
-def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000, float exploration=1):
+def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000, bint others_led=False):
     """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of the game with that seed."""
+    global led
     cdef State root = State(seed, 0, stuck)
     cdef MctsTree* tree = mcts_new(max_nodes, 100_000)
     cdef int32_t best, i
@@ -89,8 +93,9 @@ def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_n
     if tree == NULL:
         raise MemoryError
     try:
-        tree.exploration = exploration
+        tree.exploration = 1
         tree.first_play = 1
+        led = others_led
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)
         best = mcts_best(tree, 0)
