@@ -15,7 +15,7 @@ from ugolki.network cimport (
     Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
-from ugolki.opponents cimport opponent_logits
+from ugolki.opponents cimport opponent_logits, opponent_outlook
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
@@ -103,6 +103,8 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
     cdef int16_t solo_sums[NETWORK_HIDDEN]
     cdef int16_t moved[NETWORK_HIDDEN]
     cdef int32_t outputs[MAX_MOVES]
+    cdef int now[MAX_MOVES]
+    cdef int next[MAX_MOVES]
     cdef float likely[MAX_MOVES]
     cdef float total = 0, likely_total = 0
     cdef int32_t others
@@ -124,7 +126,8 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
         outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
     if not ours:
-        opponent_logits(b, seat, moves, count, outputs)
+        opponent_outlook(b, seat, moves, count, now, next)
+        opponent_logits(now, next, count, outputs)
         network_shares(outputs, count, likely)
         for i in range(count):
             total += weights[i]

@@ -27,7 +27,7 @@ SHARE = 0.2
 
 
 class Choice(NamedTuple):
-    """What there was to choose, a row of NAMES for each move; the logits that the engine gives the moves; and which one was chosen."""
+    """What there was to choose: rows (moves, NAMES), the logits (moves) that the engine gives them, and the number of the chosen one."""
 
     rows: NDArray[np.float64]
     logits: NDArray[np.float64]

@@ -1,4 +1,6 @@
-"""Samples of self-play as inputs of the networks; see ugolki/training.py for their bytes and network.h for the inputs."""
+"""Samples of self-play as inputs of the networks; see ugolki/training.py for their bytes and network.h for the inputs. And what
+opponents.pxd says of a position.
+"""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -223,5 +225,5 @@ def outlook(Position position):
     cdef int count = generate(&board, seat, moves)
     cdef int i
     opponent_outlook(&board, seat, moves, count, now, next)
-    opponent_logits(&board, seat, moves, count, logits)
+    opponent_logits(now, next, count, logits)
     return [(move_tuple(moves[i]), now[i], next[i], <double>logits[i] / NETWORK_STEPS) for i in range(count)]

@@ -1,4 +1,4 @@
-"""How likely the moves of an opponent are whom nobody knows.
+"""How likely the moves of an unknown opponent are.
 
 Programs that play this game differ in their search and agree in what they are after: to be nearer home after a move, and after the best one
 that follows. `python -m ugolki.train opponents` says how well that foretells the players there are, and fits the numbers.
@@ -37,14 +37,11 @@ cdef inline void opponent_outlook(const Board* b, int seat, const Move* moves, i
             next[i] -= HOME
 
 
-cdef inline void opponent_logits(const Board* b, int seat, const Move* moves, int count, int32_t* logits) noexcept nogil:
-    """The logit of each of the seat's moves, in steps of network.h: NETWORK_STEPS to a factor of e."""
-    cdef int now[MAX_MOVES]
-    cdef int next[MAX_MOVES]
+cdef inline void opponent_logits(const int* now, const int* next, int count, int32_t* logits) noexcept nogil:
+    """The logit of each of the moves with this outlook, in steps of network.h: NETWORK_STEPS to a factor of e."""
     cdef int i
     cdef int best_now = 1 << 20
     cdef int best_next = 1 << 20
-    opponent_outlook(b, seat, moves, count, now, next)
     for i in range(count):
         best_now = min(best_now, now[i])
         best_next = min(best_next, next[i])
