@@ -1,4 +1,4 @@
-"""How long a file-exchange agent takes as a whole process, on positions from real games, while other processes keep cores busy.
+"""How long a file-exchange agent takes as a whole process, in games that it plays from its folder, while other processes keep cores busy.
 
 `python -m bench.response ugolki --calls 1000` is the shape of it; with `--program`, for an executable file.
 """
@@ -12,8 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from itertools import count
 from multiprocessing import Process
 from pathlib import Path
 from random import Random
@@ -26,25 +27,30 @@ from rich.progress import track
 import registry
 from core.errors import QuartetError, TextError
 from core.limits import Limits
-from core.rules import Position
+from core.rules import Move, Position
 
 SEARCH = Limits(nodes=2000)
 
 
-def positions(game: str, count: int, seed: int) -> list[Position]:
-    """Positions from as many games of the engine against the other built-in players as it takes; one in five plies is random."""
-    load = registry.load(game, "reference")
+def games(game: str, seed: int) -> Generator[Position, Move | None, None]:
+    """Positions where the agent is to move and has a choice, in games without end: it sits now here, now there, against other built-in
+    players, who play one ply in five at random. Send its move; None where it has lost its turn.
+    """
+    load, fast = registry.load(game, "reference"), registry.load(game, "rules")
     players, random = registry.load(game, "players"), Random(seed)
-    found: list[Position] = []
-    while len(found) < count:
-        truth, fast = load.Position.start(len(found)), registry.load(game, "rules").Position.start(len(found))
+    for number in count():
+        truth, position = load.Position.start(number), fast.Position.start(number)
         seats = [players.player(random.choice(players.NAMES[:2]), random.randrange(1 << 30)) for _ in range(load.INFO.players)]
         while not truth.over:
-            found.append(truth)
             legal = truth.legal()
-            move = random.choice(legal) if random.random() < 0.2 else seats[truth.to_move].choose(fast, SEARCH).move
-            truth, fast = truth.play(move), fast.play(move)
-    return random.sample(found, count)
+            move: Move | None
+            if len(legal) == 1 or (truth.to_move != number % len(seats) and random.random() < 0.2):
+                move = random.choice(legal)
+            elif truth.to_move == number % len(seats):
+                move = yield truth
+            else:
+                move = seats[truth.to_move].choose(position, SEARCH).move
+            truth, position = (truth.lose_turn(), position.lose_turn()) if move is None else (truth.play(move), position.play(move))
 
 
 @contextmanager
@@ -75,7 +81,7 @@ def _spin() -> None:
 @click.option("--seed", default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(game: str, calls: int, spinners: int, program: str | None, allowed: float, seed: int, as_json: bool) -> None:
-    """Start the agent of GAME on positions from real games and print the distribution of its whole-process times."""
+    """Start the agent of GAME in games and print the distribution of its whole-process times."""
     reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
     exchange = reference.INFO.exchange
     if exchange is None:
@@ -85,18 +91,24 @@ def command(game: str, calls: int, spinners: int, program: str | None, allowed: 
     times, missing, illegal, failed = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as folder, busy(spinners):
         source, target = Path(folder, exchange.input), Path(folder, exchange.output)
-        asked = positions(game, calls, seed)
-        for position in track(asked, "asking", console=Console(stderr=True), disable=not sys.stderr.isatty()):
+        asked = games(game, seed)
+        position = next(asked)
+        for _ in track(range(calls), "asking", console=Console(stderr=True), disable=not sys.stderr.isatty()):
             source.write_text(position.text())
             target.unlink(missing_ok=True)
             started = time.perf_counter()
             done = subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": root}, stdin=subprocess.DEVNULL, check=False)
             times.append(time.perf_counter() - started)
             failed += done.returncode != 0
+            move = None
             try:
-                illegal += protocol.parse_answer(target.read_text(), position.to_move) not in position.legal()
+                move = protocol.parse_answer(target.read_text(), position.to_move)
             except (OSError, TextError):
                 missing += 1
+            if move is not None and move not in position.legal():
+                illegal += 1
+                move = None
+            position = asked.send(move)
     times.sort()
     figures = {
         "calls": calls, "busy": spinners, "seed": seed, "late": sum(seconds > allowed for seconds in times), "illegal": illegal, "missing": missing, "non-zero exits": failed,

@@ -187,7 +187,9 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
         ours = set(range(first, info.players, 2))
         for turn in take_turns(game, command, ours, limit, FIXED):
             seed = str(turn_seed(SEED, turn.seat, turn.ply))
-            expected = from_source(game, turn.input, {**FIXED, "QUARTET_SEED": seed}, folder)
+            own = folder / f"source-{first}-{turn.seat}"  # it may remember things from move to move
+            own.mkdir(exist_ok=True)
+            expected = from_source(game, turn.input, {**FIXED, "QUARTET_SEED": seed}, own)
             compare(Heard([turn.output]), Heard([expected]), f"the artefact at ply {turn.ply}", "source")
             count += 1
     say(f"a game on every second seat, at {NODES} nodes, against {opponent(game)}: {count} answers, all as from source")

@@ -95,6 +95,28 @@ def test_others_may_have_priors_of_their_own(toy: Any) -> None:
         assert share == pytest.approx(shares[move], abs=MARGIN)
 
 
+def test_who_is_trusted_plays_as_foretold(toy: Any) -> None:
+    for seed in SEEDS:
+        shares = {move: max(toy.leaf(seed << 8 | move << 6 | 3 << 4 | 3 << 2 | last)[0] for last in MOVES) for move in MOVES}
+        move, share, *_ = toy.search(seed, 200_000, foretold=3, trust=(0, 1, 1))
+        assert shares[move] >= max(shares.values()) - MARGIN
+        assert share == pytest.approx(shares[move], abs=MARGIN)
+
+
+def test_half_a_trust_is_half_of_the_visits(toy: Any) -> None:
+    untrusted = [toy.search(seed, 2_000)[4][2] for seed in SEEDS]
+    assert sum(visits < 900 for visits in untrusted) > len(SEEDS) / 3
+    assert all(toy.search(seed, 2_000, foretold=3, trust=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS)
+
+
+def test_later_looks_replace_the_first(toy: Any) -> None:
+    for seed in SEEDS:
+        first, second, third = toy.search(seed, 10_000, foretold=1, trust=(1, 0, 0))[4]
+        assert 120 <= first <= 128
+        assert 1920 <= second <= 1928
+        assert 7952 <= third <= 7960
+
+
 def test_more_iterations_are_better(toy: Any) -> None:
     assert regret(toy, 10) > 2 * regret(toy, 10_000)
 

@@ -11,12 +11,13 @@ import sys
 import time
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 import registry
-from bench.response import positions
+from bench.response import games
 from core import frozen
 from core.errors import QuartetError
 from quartet import workshop
@@ -24,6 +25,9 @@ from tests.games import ROOT
 from tests.tools import need
 from ugolki.protocol import parse_answer
 from ugolki.reference import Position
+
+if TYPE_CHECKING:
+    from core.rules import Position as AnyPosition
 
 pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12")
 
@@ -107,11 +111,20 @@ def from_source(folder: Path, data: bytes, nodes: int) -> tuple[int, ...]:
     return parse_answer((folder / "output.txt").read_text(), 0)
 
 
+def positions(count: int, seed: int) -> list[AnyPosition]:
+    """Some of games in which one of four plays at random."""
+    random, asked = Random(seed), games("ugolki", seed)
+    found = [next(asked)]
+    while len(found) < 10 * count:
+        found.append(asked.send(random.choice(found[-1].legal())))
+    return random.sample(found, count)
+
+
 # It plays
 
 
 def test_it_answers_as_from_source(strategy: Strategy, tmp_path: Path) -> None:
-    for position in positions("ugolki", 5, seed=1):
+    for position in positions(5, seed=1):
         data = position.text().encode()
         done = strategy.run(data=data, QUARTET_NODES="300")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -355,7 +368,7 @@ def wine() -> list[str]:
 @pytest.mark.usefixtures("wine")
 def test_windows_plays_as_from_source(for_windows: Path, tmp_path: Path) -> None:
     strategy = lay(for_windows, tmp_path)
-    for position in positions("ugolki", 10, seed=2):
+    for position in positions(10, seed=2):
         data = position.text().encode()
         done = strategy.run(data=data, QUARTET_NODES="300")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -11,7 +11,13 @@ from random import Random
 
 import pytest
 
+from core.limits import Limits
 from judge import process as judged
+from ugolki import rules as fast
+from ugolki.engine import Engine
+from ugolki.geometry import SEATS
+from ugolki.memory import Memory
+from ugolki.players import player
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
 
@@ -46,7 +52,32 @@ def test_it_answers_the_example_and_says_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, EXAMPLE)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert answer(tmp_path) in Position.parse(EXAMPLE.decode()).legal()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["input.txt", "memory.txt", "output.txt"]
+
+
+@pytest.mark.parametrize("arguments", [("--no-memory",), ("--player", "greedy")])
+def test_who_needs_no_memory_leaves_none(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert run(tmp_path, EXAMPLE, *arguments).returncode == 0
+    assert run(tmp_path, EXAMPLE, QUARTET_MEMORY="0", QUARTET_NODES="200").returncode == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["input.txt", "output.txt"]
+
+
+def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
+    """What it remembers after a game of moves in processes of their own is what an engine knows that has lived through the game."""
+    engine, others, position = Engine(), player("beam:30"), fast.Position.start(2, opening=4)
+    for _ in range(6):
+        run(tmp_path, position.text().encode(), QUARTET_NODES="300")
+        assert answer(tmp_path) == engine.choose(position, Limits(nodes=300)).move
+        position = position.play(answer(tmp_path))
+        for _ in range(SEATS - 1):
+            move = others.choose(position, Limits()).move
+            engine.observe(position, move)
+            position = position.play(move)
+    (tmp_path / "input.txt").write_text(position.text())
+    known = Memory(str(tmp_path)).recall(position)
+    assert known is not None
+    assert [[one.text() for one in row] for row in known[0]] == [[one.text() for one in row] for row in engine.habits]
+    assert engine.habits[0][1].expectation()[1] > 0
 
 
 def test_the_folder_may_be_named(tmp_path: Path) -> None:

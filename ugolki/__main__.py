@@ -21,7 +21,7 @@ An executable unpacks itself and cleans up behind itself, and nobody has measure
 class Settings:
     """What the caller chose, on the command line or else in the environment."""
 
-    __slots__ = ("complaint", "early", "folder", "nodes", "player", "seed", "target")
+    __slots__ = ("complaint", "early", "folder", "memory", "nodes", "player", "seed", "target")
 
     def __init__(self, environment: os._Environ[str]) -> None:
         self.folder = "."
@@ -29,6 +29,7 @@ class Settings:
         self.complaint: str | None = None
         self.target = TARGET
         self.early = environment.get("QUARTET_EARLY", "1") != "0"
+        self.memory = environment.get("QUARTET_MEMORY", "1") != "0"
         self.nodes: int | None = None
         self.seed: int | None = None
         for name, kind in (("target", float), ("nodes", int), ("seed", int)):
@@ -64,13 +65,20 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         default=settings.early,
         help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)",
     )
+    parser.add_argument(
+        "--no-memory",
+        dest="memory",
+        action="store_false",
+        default=settings.memory,
+        help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the others play (QUARTET_MEMORY=0)",
+    )
     parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player, e.g. greedy or brs:5 (default: bot)")
     parser.add_argument(
         "--nodes",
         type=int,
         default=settings.nodes,
         metavar="N",
-        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)",
+        help="search N nodes instead of by the clock: without a memory, the same move every time (QUARTET_NODES)",
     )
     parser.add_argument("--seed", type=int, default=settings.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
     parser.parse_args(arguments, namespace=settings)
@@ -83,8 +91,10 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
     from ugolki.geometry import SEATS  # noqa: PLC0415
+    from ugolki.memory import Memory  # noqa: PLC0415
     from ugolki.rules import Position  # noqa: PLC0415
 
+    memory = Memory(settings.folder)
     engine: Engine | None = Engine() if settings.player == "bot" else None
     if engine is None:
         from ugolki.players import player  # noqa: PLC0415
@@ -111,8 +121,18 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
 
         by_clock = settings.nodes is None
         limits = Limits(deadline=deadline_of_process(settings.target)) if by_clock else Limits(nodes=settings.nodes)
-        info = other.choose(position, limits) if engine is None else engine.choose(position, limits, report)
+        if engine is None:
+            info = other.choose(position, limits)
+        else:
+            recalled = memory.recall(position) if settings.memory else None
+            if recalled is not None:
+                engine.habits, played = recalled
+                for before, move in played:
+                    engine.observe(before, move)
+            info = engine.choose(position, limits, report)
         report(info)
+        if engine is not None and settings.memory and not position.over:
+            memory.keep(position.play(info.move), engine.habits)
         if "QUARTET_INFO" in os.environ:
             complain(info.text())
         return settings.complaint

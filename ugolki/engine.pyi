@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
 from core.rules import Move
+from ugolki.habits import Habits
 from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
@@ -15,7 +16,16 @@ def use_weights(data: bytes) -> None:
     """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
 
 class Engine:
-    """Chooses moves; it owns the tree, which it makes anew for every choice."""
+    """Chooses moves; it owns the tree, which it makes anew for every choice.
+
+    Attributes:
+        habits: what is known of the other players, at each look (`habits.LOOKS`), of each seat.
+    """
+
+    habits: list[list[Habits]]
+
+    def observe(self, position: Position, move: Move) -> None:
+        """Somebody else made this move. What it tells of its player is found out at our next choice: then the time for it is ours."""
 
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""

@@ -1,6 +1,6 @@
 """The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which moves to try (network.h), and of the
 others' moves opponents.pxd as well; after a playout in which everybody moves once, the value network says what the position is worth to
-whom. docs/results.md has what each part brought.
+whom. Who has been seen to play by a recipe is expected to go on so. docs/results.md has what each part brought.
 """
 
 import os
@@ -16,11 +16,13 @@ from ugolki.network cimport (
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.opponents cimport opponent_logits, opponent_outlook
+from ugolki.recipes cimport LOOKS, RECIPES, RecipeMemory, recipe_move, recipes_free, recipes_new
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
 from core.sealed import resource, unseal
+from ugolki.habits import Habits
 
 BENCH_LIMITS = Limits(nodes=1000)
 """Of each search of the fingerprint."""
@@ -30,6 +32,8 @@ DEFAULT_ITERATIONS = 10_000
 
 cdef enum:
     PLAYERS = SEATS
+    LEARNING_ITERATIONS = 100   # to see what a stranger would do
+    LEARNING_PART = 4           # of a move's time, one part of so many
     FIRST_ITERATIONS = 128      # before the first report, whatever the deadline: less than a millisecond
     MOST_NODES = 150_000        # of the tree; with the edges about 63 MB, touched only as the tree grows
     MOST_EDGES = 3_000_000
@@ -44,6 +48,10 @@ cdef float EXPLORATION = 0.6
 cdef float FIRST_PLAY = 0.8
 
 ctypedef Board State
+
+cdef struct Opponents:
+    RecipeMemory* memory
+    int recipe[LOOKS][SEATS]    # of those who are trusted to follow one
 
 
 cdef struct Networks:
@@ -136,6 +144,10 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
             weights[i] = weights[i] / total + likely[i] / likely_total
 
 
+cdef inline Move foretell(Opponents* opponents, const Board* b, int look) noexcept nogil:
+    return recipe_move(opponents.memory, opponents.recipe[look][b.ply & 3], look, b)
+
+
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
     """Everybody takes the greatest gain once, give or take the noise."""
     cdef Move moves[MAX_MOVES]
@@ -210,16 +222,31 @@ cdef class Engine:
     cdef MctsTree* tree
     cdef Board root             # of the tree
     cdef bint stopped
+    cdef Opponents opponents
+    cdef public list habits     # Habits, at each look, of each seat
+    cdef list heard             # positions and moves of others, not learned from yet
+    cdef int ply                # of the last position that was seen
 
     def __cinit__(self):
         if not ready:
             use_weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
-        if self.tree == NULL:
+        self.opponents.memory = recipes_new()
+        if self.tree == NULL or self.opponents.memory == NULL:
             raise MemoryError
+        self.tree.opponents = &self.opponents
+        self.tree.exploration = EXPLORATION
+        self.tree.first_play = FIRST_PLAY
+        self.forget()
 
     def __dealloc__(self):
         mcts_free(self.tree)
+        recipes_free(self.opponents.memory)
+
+    def observe(self, Position position, move):
+        """Somebody else made this move. What it tells of its player is found out at our next choice: then the time for it is ours."""
+        self.forget_if_new(position)
+        self.heard.append((position, tuple(move)))
 
     def stop(self):
         """End the search that runs in another thread; it returns what it has found."""
@@ -244,6 +271,7 @@ cdef class Engine:
         cdef int count = generate(&root, root.ply & 3, moves)
         if count == 0:
             raise RuleError("no piece can move")
+        self.forget_if_new(position)
         self.root = root
         tree.node_count = 0
         if over(&root):
@@ -253,11 +281,13 @@ cdef class Engine:
         elif limits.nodes is not None:
             most = limits.nodes
         self.stopped = False
-        tree.exploration = EXPLORATION
-        tree.first_play = FIRST_PLAY
-        mcts_start(tree, &root, root.key)
-        done = mcts_run(tree, &root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
+        done = self.first_iterations(most)
         reported = -1
+        if self.heard:
+            if report is not None:
+                report(self.outcome(done, started))
+            self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
+            done = self.first_iterations(most)
         while True:
             best = mcts_best(tree, 0)
             if report is not None and best != reported:
@@ -321,6 +351,51 @@ cdef class Engine:
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
 
+    cdef forget(self):
+        self.habits = [[Habits() for _ in range(SEATS)] for _ in range(LOOKS)]
+        self.heard = []
+
+    cdef forget_if_new(self, Position position):
+        """Forget how the others play where another game has begun: they may be others."""
+        if position.board.ply < self.ply:
+            self.forget()
+        self.ply = position.board.ply
+
+    cdef uint64_t first_iterations(self, uint64_t most):
+        """Begin the tree with at most so many of them; returns how many there were."""
+        cdef Board* root = &self.root
+        self.trust(root.ply & 3)
+        mcts_start(self.tree, root, root.key)
+        return mcts_run(self.tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
+
+    cdef learn(self, double deadline):
+        """What the moves that were heard of tell of their players. All are looked at once before one is looked at more closely."""
+        cdef Position position
+        cdef int recipe, look, seat
+        self.trust(NOBODY)
+        choices = []
+        for position, move in self.heard:
+            likely = stranger(self.tree, &position.board, move)
+            if likely > 0:
+                choices.append((position, move, likely))
+        self.heard = []
+        for look in range(LOOKS):
+            for position, move, likely in choices:
+                if 0 < deadline <= clock_now():
+                    return
+                seat = position.board.ply & 3
+                hits = [move_tuple(recipe_move(self.opponents.memory, recipe, look, &position.board)) == move for recipe in range(RECIPES)]
+                self.habits[look][seat].learn(hits, likely)
+
+    cdef trust(self, int own):
+        """Have the tree of our own seat trust the others to do what is expected of them; nobody's trusts none."""
+        cdef int seat, look
+        for look in range(LOOKS):
+            for seat in range(SEATS):
+                self.opponents.recipe[look][seat], self.tree.trust[look][seat] = (
+                    (0, 0) if own in (NOBODY, seat) else self.habits[look][seat].expectation()
+                )
+
     cdef outcome(self, uint64_t iterations, double started):
         cdef MctsTree* tree = self.tree
         cdef int32_t best = mcts_best(tree, 0)
@@ -332,6 +407,35 @@ cdef class Engine:
                 break
             line.append(move_tuple(tree.edges[best].move))
         return SearchInfo(line[0], score, len(line), iterations, clock_now() - started, tuple(line))
+
+
+cdef double stranger(MctsTree* tree, const Board* board, move):
+    """How likely somebody who follows no recipe makes the move: half as likely as our search tries it, half as opponents.pxd says.
+
+    0 where there was no choice.
+    """
+    cdef Board root = board[0]
+    cdef Move moves[MAX_MOVES]
+    cdef int now[MAX_MOVES]
+    cdef int next[MAX_MOVES]
+    cdef int32_t logits[MAX_MOVES]
+    cdef float shares[MAX_MOVES]
+    cdef int count = generate(&root, root.ply & 3, moves)
+    cdef int i
+    cdef double total = 0
+    if count < 2:
+        return 0
+    mcts_start(tree, &root, root.key)
+    mcts_run(tree, &root, LEARNING_ITERATIONS, 0)
+    opponent_outlook(&root, root.ply & 3, moves, count, now, next)
+    opponent_logits(now, next, count, logits)
+    network_shares(logits, count, shares)
+    for i in range(count):
+        total += shares[i]
+    for i in range(count):
+        if move_tuple(moves[i]) == move:
+            return (tree.edges[i].visits + 1) / <double>(LEARNING_ITERATIONS + count) / 2 + shares[i] / total / 2
+    return 0
 
 
 cdef void add_ends(const MctsTree* tree, const Board* before, const MctsEdge* edge, double* costs, double* penalties) noexcept nogil:

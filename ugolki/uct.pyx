@@ -12,6 +12,7 @@ from core.limits import SearchInfo
 
 cdef enum:
     PLAYERS = SEATS
+    LOOKS = 1                   # nobody is foretold
     FIRST_ITERATIONS = 128      # whatever the deadline
     MOST_NODES = 150_000        # of the tree; its memory is touched only as it grows
     MOST_EDGES = 2_000_000
@@ -25,6 +26,7 @@ cdef float PRIOR[2 * MOST_GAIN + 1]     # e^(gain / 16): a step more is e times 
 cdef float SHARE[MOST_LEAD + 1]         # e^(-cost / 30): two steps more, a third of the share
 
 ctypedef Board State
+ctypedef void Opponents
 
 
 cdef void fill_tables() noexcept:
@@ -130,6 +132,10 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
     if players == 1:  # nobody to share with: what counts is to be near home, and soon
         for seat in range(PLAYERS):
             shares[seat] *= SHARE[min((0 if ended else least // 4) + b.ply // 4, MOST_LEAD)]
+
+
+cdef inline Move foretell(Opponents* opponents, const Board* b, int look) noexcept nogil:
+    return PASS_MOVE
 
 
 include "../core/search/maxn_mcts.pxi"

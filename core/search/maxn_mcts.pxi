@@ -1,6 +1,8 @@
 # Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one share of the win per seat, searched
 # with PUCT (Rosin 2011; the form of Silver et al. 2017): at each node the seat to move follows its own share plus an exploration bonus
-# that is proportional to a prior. The seat that the tree is searched for may have other priors than the rest.
+# that is proportional to a prior. The seat that the tree is searched for may have other priors than the rest. Of a seat that is trusted to
+# play as foretold, the foretold move gets that part of a node's visits, whatever it is worth: opponent-model search (Carmel and
+# Markovitch, "Learning Models of Opponent's Strategy in Game Playing", 1993) with a probability.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
@@ -13,9 +15,14 @@
 #   move_weights(State*, seat, bint ours, Move*, count, float*)   priors: positive numbers, in any scale; ours: whether the tree is
 #                                        searched for this seat
 #   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state given
+#   LOOKS                                how often at most the move at a node is foretold
+#   Opponents                            a type of what the game knows of how the seats play
+#   foretell(Opponents*, State*, look)   the move that the seat to move is expected to play, at a look, from 0 to LOOKS - 1; later ones may
+#                                        take more time. Asked of seats that are trusted, at nodes where they have a choice
 #   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
 #
-# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration and first_play) and mcts_run.
+# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration, first_play, opponents and trust) and
+# mcts_run.
 
 from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -25,6 +32,9 @@ from core.clock cimport clock_now
 
 cdef enum:
     MCTS_MAX_PLIES = 256    # deepest path from the root
+    MCTS_FIRST_LOOK = 8     # at what the move at a node will be, after so many visits,
+    MCTS_NEXT_LOOK = 16     # and again after so many times as many
+    MCTS_UNTOLD = -1
 
 cdef struct MctsEdge:
     float prior             # of the node's moves, adding up to 1
@@ -38,6 +48,8 @@ cdef struct MctsNode:
     int32_t count
     uint32_t visits
     float total             # sum of the mover's shares over the visits
+    int32_t foretold        # the edge, or MCTS_UNTOLD
+    int looks               # that were taken
 
 cdef struct MctsTree:
     MctsNode* nodes
@@ -47,6 +59,8 @@ cdef struct MctsTree:
     int seat                # that the tree is searched for
     float exploration
     float first_play        # what an untried move is taken to be worth, in the node's average
+    Opponents* opponents
+    float trust[LOOKS][PLAYERS]    # how likely the seat plays what is foretold at that look; 0: it is not foretold
     uint64_t random
     double shares[PLAYERS]  # of every seat, summed over the visits of the root
 
@@ -103,6 +117,8 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
     t.nodes[node].count = count
     t.nodes[node].visits = 0
     t.nodes[node].total = 0
+    t.nodes[node].foretold = MCTS_UNTOLD
+    t.nodes[node].looks = 0
     t.edge_count += count
     t.node_count += 1
     return node
@@ -126,6 +142,27 @@ cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcep
     return chosen
 
 
+cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state) noexcept nogil:
+    """The edge to follow: the foretold one as often as it is trusted, else the selected one."""
+    cdef int seat = to_move(state)
+    cdef int look = 0
+    cdef uint32_t visits = MCTS_FIRST_LOOK
+    cdef Move move
+    cdef int32_t i
+    while look < LOOKS and node.visits >= visits and t.trust[look][seat] > 0 and node.count > 1:
+        if look == node.looks:
+            move = foretell(t.opponents, state, look)
+            node.looks += 1
+            for i in range(node.first, node.first + node.count):
+                if t.edges[i].move == move:
+                    node.foretold = i
+        look += 1
+        visits *= MCTS_NEXT_LOOK
+    if node.foretold != MCTS_UNTOLD and t.edges[node.foretold].visits < t.trust[look - 1][seat] * node.visits:
+        return node.foretold
+    return mcts_select(t, node)
+
+
 cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     """Walk down, add a node, estimate, and credit every mover on the way with its own share."""
     cdef State state = root[0]
@@ -139,8 +176,8 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     cdef MctsEdge* edge
     while True:
         nodes[depth] = node
-        path[depth] = mcts_select(t, &t.nodes[node])
         seats[depth] = to_move(&state)
+        path[depth] = mcts_follow(t, &t.nodes[node], &state)
         edge = &t.edges[path[depth]]
         make(&state, edge.move)
         depth += 1

@@ -12,9 +12,12 @@ cdef enum:
     PLAYERS = 3
     MAX_MOVES = 3
     PLIES = 4
+    LOOKS = 3
     PASS_MOVE = 0           # a seat that is stuck stays on its branch
 
 ctypedef int Move           # 1 .. MAX_MOVES
+
+ctypedef Move Opponents     # what is foretold at the first look, whatever the position; at the next look it is the next branch, if any
 
 cdef struct State:
     uint64_t path           # what was chosen so far, two bits a ply, below the seed
@@ -61,6 +64,10 @@ cdef inline void playout(State* s, uint64_t* random) noexcept nogil:
         make(s, PASS_MOVE if to_move(s) == s.stuck else <Move>(1 + random[0] % MAX_MOVES))
 
 
+cdef inline Move foretell(Opponents* opponents, const State* s, int look) noexcept nogil:
+    return min(opponents[0] + look, MAX_MOVES)
+
+
 cdef inline void win_shares(const State* s, float* shares) noexcept nogil:
     cdef int seat
     cdef float total = 0
@@ -83,18 +90,27 @@ def leaf(path):
     return tuple([shares[seat] for seat in range(PLAYERS)])
 
 
-def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000, bint others_led=False):
-    """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of the game with that seed."""
+def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000, bint others_led=False, foretold=1, trust=()):
+    """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of the game with that seed.
+
+    `trust` is that in each of the seats, at every look.
+    """
     global led
     cdef State root = State(seed, 0, stuck)
     cdef MctsTree* tree = mcts_new(max_nodes, 100_000)
+    cdef Opponents opponents = foretold
     cdef int32_t best, i
+    cdef int seat, look
     cdef uint64_t done
     if tree == NULL:
         raise MemoryError
     try:
         tree.exploration = 1
         tree.first_play = 1
+        tree.opponents = &opponents
+        for seat in range(len(trust)):
+            for look in range(LOOKS):
+                tree.trust[look][seat] = trust[seat]
         led = others_led
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)

@@ -1,0 +1,217 @@
+"""What Ugolki's engine foretells, whom it trusts, and what it remembers of them between the moves of a contest."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.errors import RuleError
+from core.limits import Limits
+from ugolki.engine import Engine
+from ugolki.geometry import SEATS
+from ugolki.habits import LOOKS, RECIPES, TRUSTS, Habits
+from ugolki.memory import FILE, Memory, moves_between
+from ugolki.players import player
+from ugolki.protocol import PASS
+from ugolki.recipes import Foreteller
+from ugolki.rules import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+BEAM, BEST_REPLY = range(RECIPES)
+SAME = (("beam:10", BEAM, 0), ("beam:30", BEAM, 1), ("beam:90", BEAM, 2), ("brs:3", BEST_REPLY, 0), ("brs:4", BEST_REPLY, 1))
+"""Frozen players whose search is that of a recipe at a look. They have code of their own, so each tests the other."""
+
+
+def game(name: str, seed: int, noise: float = 0.0) -> list[tuple[Position, tuple[int, ...]]]:
+    """Positions and moves of a game of four of a kind, who play at random now and then."""
+    random, searcher, position = Random(seed), player(name, seed), Position.start(seed, opening=4)
+    played: list[tuple[Position, tuple[int, ...]]] = []
+    while not position.over:
+        legal = position.legal()
+        move: tuple[int, ...] = PASS
+        if legal != [PASS]:
+            move = random.choice(legal) if random.random() < noise else searcher.choose(position, Limits()).move
+            played.append((position, move))
+        position = position.play(move)
+    return played
+
+
+@pytest.mark.parametrize(("name", "recipe", "look"), SAME, ids=[name for name, *_ in SAME])
+def test_a_recipe_is_what_the_player_of_that_kind_does(name: str, recipe: int, look: int) -> None:
+    foreteller, searcher = Foreteller(), player(name)
+    for seed in range(2):
+        for position, _ in game("beam:3", seed, 0.2):
+            assert foreteller.foretell(position, recipe, look) == searcher.choose(position, Limits()).move
+
+
+def test_what_a_recipe_is_not_for() -> None:
+    over = game("beam:3", 1)[-1]
+    foreteller = Foreteller()
+    with pytest.raises(ValueError, match="recipe 2"):
+        foreteller.foretell(over[0], RECIPES, 0)
+    with pytest.raises(ValueError, match="look 3"):
+        foreteller.foretell(over[0], BEAM, LOOKS)
+    with pytest.raises(RuleError, match="no piece"):
+        foreteller.foretell(Position.from_cells([2] + [0] * 99), BEAM, 0)
+
+
+def test_habits_are_by_bayes_rule() -> None:
+    habits = Habits()
+    assert habits.expectation()[1] == 0
+    habits.learn([True, False], 0.25)
+    each = 0.5 / (RECIPES * len(TRUSTS))
+    hit, miss = [each * (trust + (1 - trust) * 0.25) for trust in TRUSTS], [each * (1 - trust) * 0.25 for trust in TRUSTS]
+    total = 0.5 * 0.25 + sum(hit) + sum(miss)
+    assert habits.stranger == pytest.approx(0.125 / total)
+    assert habits.followed[0] == pytest.approx([weight / total for weight in hit])
+    assert habits.followed[1] == pytest.approx([weight / total for weight in miss])
+    for _ in range(20):
+        habits.learn([True, False], 0.25)
+    recipe, trust = habits.expectation()
+    assert recipe == 0
+    assert trust == pytest.approx(max(TRUSTS), abs=0.02)
+    other, anybody = Habits(), Habits()
+    for _ in range(20):
+        other.learn([False, False], 0.25)
+        anybody.learn([True, True], 0.99)  # as everybody would
+    assert other.expectation()[1] == anybody.expectation()[1] == 0
+
+
+def observed(name: str) -> Engine:
+    """An engine of seat 0 that has seen a game of three others."""
+    engine = Engine()
+    for position, move in game(name, 3):
+        if position.to_move == 0:
+            engine.choose(position, Limits(nodes=200))
+        else:
+            engine.observe(position, move)
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe", "look"), [("beam:100", BEAM, 0), ("beam:15", BEAM, 1), ("brs:4", BEST_REPLY, 1), ("brs:3", BEST_REPLY, 0)]
+)
+def test_it_sees_who_plays_by_a_recipe(name: str, recipe: int, look: int) -> None:
+    for habits in observed(name).habits[look][1:]:
+        best, trust = habits.expectation()
+        assert best == recipe
+        assert trust > 0.6
+
+
+def test_it_does_not_see_recipes_where_there_are_none() -> None:
+    for row in observed("random").habits:
+        for habits in row:
+            assert habits.expectation()[1] == 0
+
+
+def test_it_learns_nothing_of_another_game() -> None:
+    engine = observed("beam:100")
+    engine.choose(Position.start(), Limits(nodes=200))
+    assert all(habits.stranger == Habits().stranger for row in engine.habits for habits in row)
+
+
+def test_there_is_a_good_report_before_it_learns() -> None:
+    """Learning takes milliseconds, and a judge might not wait."""
+    engine, reports = Engine(), []
+    (before, move), (position, _) = game("brs:4", 1)[3:5]
+    engine.observe(before, move)
+    engine.choose(position, Limits(nodes=500), lambda info: reports.append((info.nodes, engine.habits[0][3].stranger)))
+    assert reports[0] == (128, Habits().stranger)
+    assert engine.habits[0][3].stranger != Habits().stranger
+
+
+def test_knowing_them_wins() -> None:
+    """Fixed nodes and openings, so the same games on every machine; the measured shares are in docs/results.md."""
+    won = {True: 0, False: 0}
+    for knowing in won:
+        for number in range(16):
+            engine, others, seat = Engine(), player("beam:100"), number % SEATS
+            position = Position.start(number // SEATS, opening=4)
+            while not position.over:
+                searcher = engine if position.to_move == seat else others
+                move = searcher.choose(position, Limits(nodes=500)).move if position.legal() != [PASS] else PASS
+                if knowing and searcher is others and move != PASS:
+                    engine.observe(position, move)
+                position = position.play(move)
+            won[knowing] += position.scores()[seat] == 0
+    assert won[True] >= 13
+    assert won[True] > won[False]
+
+
+# Between moves.
+
+
+def keys(played: Iterable[tuple[Position, tuple[int, ...]]]) -> list[tuple[int, tuple[int, ...]]]:
+    return [(position.key, move) for position, move in played]
+
+
+def test_moves_are_told_from_two_positions() -> None:
+    for seed in range(3):
+        played = game("beam:3", seed, 0.3)
+        for i in range(0, len(played) - SEATS, SEATS):
+            before, after = played[i + 1][0], played[i + SEATS][0]
+            assert before.to_move == 1
+            assert keys(moves_between(before, after.cells) or ()) == keys(played[i + 1 : i + SEATS])
+
+
+def test_a_lost_turn_is_no_move() -> None:
+    before = Position.start().play((1, 1, 0, 1))
+    after = before.lose_turn()
+    move = after.legal()[0]
+    assert keys(moves_between(before, after.play(move).lose_turn().cells) or ()) == keys([(after, move)])
+
+
+def test_what_cannot_have_been_played() -> None:
+    before = Position.start().play((1, 1, 0, 1))
+    cells = list(before.cells)
+    assert moves_between(before, Position.start().cells) is None  # our own piece
+    first, second = [cell for cell, label in enumerate(cells) if label == 2][:2]
+    cells[first], cells[40] = 0, 2
+    assert moves_between(before, tuple(cells)) is None  # too far
+    cells[second], cells[41] = 0, 2
+    assert moves_between(before, tuple(cells)) is None  # two pieces
+
+
+def test_a_memory_is_what_was_kept(tmp_path: Path) -> None:
+    played = game("beam:100", 3)
+    (position, move), after = played[SEATS], played[2 * SEATS][0]
+    habits = observed("beam:100").habits
+    memory = Memory(str(tmp_path))
+    assert memory.recall(position) is None
+    memory.keep(position.play(move), habits)
+    recalled = memory.recall(after)
+    assert recalled is not None
+    known, heard = recalled
+    assert [[one.text() for one in row] for row in known] == [[one.text() for one in row] for row in habits]
+    assert keys(heard) == keys(played[SEATS + 1 : 2 * SEATS])
+    assert memory.recall(played[3 * SEATS][0]) is None  # a round later
+    assert memory.recall(position) is None
+
+
+def test_a_spoilt_memory_is_none(tmp_path: Path) -> None:
+    played = game("beam:100", 3)
+    (position, move), after = played[SEATS], played[2 * SEATS][0]
+    memory = Memory(str(tmp_path))
+    memory.keep(position.play(move), Engine().habits)
+    text = (tmp_path / FILE).read_text()
+    lines = text.splitlines()
+    spoilt = [text[:end] for end in range(0, len(text) - 1, 7)]
+    for i in range(len(lines)):
+        spoilt += ["\n".join([*lines[:i], line, *lines[i + 1 :]]) for line in ("", "nan " * 9, "9" * 30, "-1 " * 9, "\x00", "x")]
+        spoilt.append("\n".join(lines[:i] + lines[i + 1 :]))
+    for wrong in spoilt:
+        (tmp_path / FILE).write_text(wrong)
+        assert memory.recall(after) is None
+    (tmp_path / FILE).write_bytes(b"\xff" * 1000)
+    assert memory.recall(after) is None
+    (tmp_path / FILE).write_text(text)
+    assert memory.recall(after) is not None
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).mkdir()
+    assert memory.recall(after) is None
+    memory.keep(position, Engine().habits)  # it cannot; no reason to fail

@@ -1,0 +1,19 @@
+"""Ways to play that other programs may have, each a search that is cheap enough to be asked what the program will do."""
+
+from ugolki.rules cimport Board, Move
+
+cdef enum:
+    BEAM                    # plans its own next moves, all others standing still
+    BEST_REPLY              # expects the strongest reply of all others together (core/search/brs.pxi)
+    RECIPES
+
+cdef enum:
+    LOOKS = 3               # at what a program will do: each takes more time, and errs less
+
+cdef struct RecipeMemory    # that the searches work in; what they find depends on nothing that it holds
+
+cdef RecipeMemory* recipes_new() noexcept nogil
+
+cdef void recipes_free(RecipeMemory* memory) noexcept nogil
+
+cdef Move recipe_move(RecipeMemory* memory, int recipe, int look, const Board* board) noexcept nogil
