@@ -132,7 +132,9 @@ def test_a_seat_that_is_stuck_passes(toy: Any) -> None:
 
 def test_the_limits_hold(toy: Any) -> None:
     assert toy.search(1, 500)[2] == 500
-    assert toy.search(1, 500, deadline=1e-9)[2] == 16, "the clock is looked at every sixteenth time"
+    late = toy.search(1, 500, deadline=1e-9)
+    assert late[2] == 16, "the clock is looked at every sixteenth time"
+    assert toy.search(1, 500, deadline=1e-9, trust=(1, 1, 1)) == late, "there is no time to foretell anything"
 
 
 def test_a_full_tree_goes_on_searching(toy: Any) -> None:

@@ -61,6 +61,9 @@ cdef struct MctsTree:
     float first_play        # what an untried move is taken to be worth, in the node's average
     Opponents* opponents
     float trust[LOOKS][PLAYERS]    # how likely the seat plays what is foretold at that look; 0: it is not foretold
+    bint told               # a move was foretold in this iteration: one is enough, for it may take milliseconds
+    double told_in[LOOKS]   # the most seconds that it has taken at a look
+    double deadline         # on core.clock; 0: none
     uint64_t random
     double shares[PLAYERS]  # of every seat, summed over the visits of the root
 
@@ -147,11 +150,17 @@ cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state)
     cdef int seat = to_move(state)
     cdef int look = 0
     cdef uint32_t visits = MCTS_FIRST_LOOK
+    cdef double started
     cdef Move move
     cdef int32_t i
     while look < LOOKS and node.visits >= visits and t.trust[look][seat] > 0 and node.count > 1:
         if look == node.looks:
+            started = clock_now()
+            if t.told or (t.deadline > 0 and started + t.told_in[look] >= t.deadline):
+                break
             move = foretell(t.opponents, state, look)
+            t.told = True
+            t.told_in[look] = max(t.told_in[look], clock_now() - started)
             node.looks += 1
             for i in range(node.first, node.first + node.count):
                 if t.edges[i].move == move:
@@ -174,6 +183,7 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     cdef int seat
     cdef int32_t node = 0, child
     cdef MctsEdge* edge
+    t.told = False
     while True:
         nodes[depth] = node
         seats[depth] = to_move(&state)
@@ -207,22 +217,25 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
 
 cdef inline void mcts_start(MctsTree* t, const State* root, uint64_t seed) noexcept nogil:
     """Forget everything and make the root's node."""
-    cdef int seat
+    cdef int seat, look
     t.node_count = t.edge_count = 0
     t.random = seed
     t.seat = to_move(root)
     for seat in range(PLAYERS):
         t.shares[seat] = 0
+    for look in range(LOOKS):
+        t.told_in[look] = 0
     mcts_expand(t, root)
 
 
 cdef inline uint64_t mcts_run(MctsTree* t, const State* root, uint64_t iterations, double deadline) noexcept nogil:
     """At most so many iterations, fewer when the deadline (on core.clock; 0: none) comes first; returns how many."""
     cdef uint64_t done = 0
+    t.deadline = deadline
     while done < iterations:
         mcts_iterate(t, root)
         done += 1
-        if deadline > 0 and (done & 15) == 0 and clock_now() >= deadline:
+        if deadline > 0 and (t.told or (done & 15) == 0) and clock_now() >= deadline:
             break
     return done
 
