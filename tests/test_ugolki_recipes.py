@@ -15,7 +15,7 @@ from ugolki.habits import LOOKS, RECIPES, TRUSTS, Habits
 from ugolki.memory import FILE, Memory, moves_between
 from ugolki.players import player
 from ugolki.protocol import PASS
-from ugolki.recipes import Foreteller
+from ugolki.recipes import foretell
 from ugolki.rules import Position
 
 if TYPE_CHECKING:
@@ -43,21 +43,20 @@ def game(name: str, seed: int, noise: float = 0.0) -> list[tuple[Position, tuple
 
 @pytest.mark.parametrize(("name", "recipe", "look"), SAME, ids=[name for name, *_ in SAME])
 def test_a_recipe_is_what_the_player_of_that_kind_does(name: str, recipe: int, look: int) -> None:
-    foreteller, searcher = Foreteller(), player(name)
+    searcher = player(name)
     for seed in range(2):
         for position, _ in game("beam:3", seed, 0.2):
-            assert foreteller.foretell(position, recipe, look) == searcher.choose(position, Limits()).move
+            assert foretell(position, recipe, look) == searcher.choose(position, Limits()).move
 
 
 def test_what_a_recipe_is_not_for() -> None:
     over = game("beam:3", 1)[-1]
-    foreteller = Foreteller()
     with pytest.raises(ValueError, match="recipe 2"):
-        foreteller.foretell(over[0], RECIPES, 0)
+        foretell(over[0], RECIPES, 0)
     with pytest.raises(ValueError, match="look 3"):
-        foreteller.foretell(over[0], BEAM, LOOKS)
+        foretell(over[0], BEAM, LOOKS)
     with pytest.raises(RuleError, match="no piece"):
-        foreteller.foretell(Position.from_cells([2] + [0] * 99), BEAM, 0)
+        foretell(Position.from_cells([2] + [0] * 99), BEAM, 0)
 
 
 def test_habits_are_by_bayes_rule() -> None:

@@ -16,7 +16,7 @@ from ugolki.network cimport (
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.opponents cimport opponent_logits, opponent_outlook
-from ugolki.recipes cimport LOOKS, RECIPES, RecipeMemory, recipe_move, recipes_free, recipes_new
+from ugolki.recipes cimport LOOKS, RECIPES, recipe_move
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
@@ -50,7 +50,6 @@ cdef float FIRST_PLAY = 0.8
 ctypedef Board State
 
 cdef struct Opponents:
-    RecipeMemory* memory
     int recipe[LOOKS][SEATS]    # of those who are trusted to follow one
 
 
@@ -145,7 +144,7 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
 
 
 cdef inline Move foretell(Opponents* opponents, const Board* b, int look) noexcept nogil:
-    return recipe_move(opponents.memory, opponents.recipe[look][b.ply & 3], look, b)
+    return recipe_move(opponents.recipe[look][b.ply & 3], look, b)
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
@@ -231,8 +230,7 @@ cdef class Engine:
         if not ready:
             use_weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
-        self.opponents.memory = recipes_new()
-        if self.tree == NULL or self.opponents.memory == NULL:
+        if self.tree == NULL:
             raise MemoryError
         self.tree.opponents = &self.opponents
         self.tree.exploration = EXPLORATION
@@ -241,7 +239,6 @@ cdef class Engine:
 
     def __dealloc__(self):
         mcts_free(self.tree)
-        recipes_free(self.opponents.memory)
 
     def observe(self, Position position, move):
         """Somebody else made this move. What it tells of its player is found out at our next choice: then the time for it is ours."""
@@ -384,7 +381,7 @@ cdef class Engine:
                 if 0 < deadline <= clock_now():
                     return
                 seat = position.board.ply & 3
-                hits = [move_tuple(recipe_move(self.opponents.memory, recipe, look, &position.board)) == move for recipe in range(RECIPES)]
+                hits = [move_tuple(recipe_move(recipe, look, &position.board)) == move for recipe in range(RECIPES)]
                 self.habits[look][seat].learn(hits, likely)
 
     cdef trust(self, int own):

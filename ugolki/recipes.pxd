@@ -10,10 +10,4 @@ cdef enum:
 cdef enum:
     LOOKS = 3               # at what a program will do: each takes more time, and errs less
 
-cdef struct RecipeMemory    # that the searches work in; what they find depends on nothing that it holds
-
-cdef RecipeMemory* recipes_new() noexcept nogil
-
-cdef void recipes_free(RecipeMemory* memory) noexcept nogil
-
-cdef Move recipe_move(RecipeMemory* memory, int recipe, int look, const Board* board) noexcept nogil
+cdef Move recipe_move(int recipe, int look, const Board* board) noexcept nogil

@@ -4,7 +4,6 @@ The costs are those of evaluate.pxd. An engine does not ask the frozen players: 
 """
 
 from libc.stdint cimport int16_t, int32_t
-from libc.stdlib cimport calloc, free
 
 from ugolki.evaluate cimport cost, gain
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_piece, move_tuple
@@ -46,8 +45,11 @@ cdef inline int keep(Placement* kept, int count, int width, const Placement* one
     return min(count + 1, width)
 
 
-cdef Move beam_move(Placement* now, Placement* after, int width, const Board* board) noexcept nogil:
+cdef Move beam_move(int width, const Board* board) noexcept nogil:
     """The first move towards the cheapest of the last placements, or the quickest way home; PASS_MOVE where there is none."""
+    cdef Placement kept[2][BEAM_MOST_WIDTH]
+    cdef Placement* now = kept[0]
+    cdef Placement* after = kept[1]
     cdef Placement child
     cdef Move moves[MAX_MOVES]
     cdef Move best = PASS_MOVE
@@ -219,52 +221,25 @@ cdef Move best_reply_move(int plies, const Board* board) noexcept nogil:
 
 # All of them.
 
-cdef struct RecipeMemory:
-    Placement now[BEAM_MOST_WIDTH]
-    Placement after[BEAM_MOST_WIDTH]
-
-
-cdef RecipeMemory* recipes_new() noexcept nogil:
-    """Memory for all recipes, NULL where there is none."""
-    return <RecipeMemory*>calloc(1, sizeof(RecipeMemory))
-
-
-cdef void recipes_free(RecipeMemory* memory) noexcept nogil:
-    free(memory)
-
-
-cdef Move recipe_move(RecipeMemory* memory, int recipe, int look, const Board* board) noexcept nogil:
+cdef Move recipe_move(int recipe, int look, const Board* board) noexcept nogil:
     """What the seat to move plays by the recipe, PASS_MOVE where no piece can move; at a later look the search is a greater one."""
     cdef int width = BEAM_WIDTH
     cdef int _
     if recipe == BEAM:
         for _ in range(look):
             width *= 3
-        return beam_move(memory.now, memory.after, width, board)
+        return beam_move(width, board)
     return best_reply_move(BEST_REPLY_PLIES + look, board)
 
 
-cdef class Foreteller:
-    """The recipes from Python, for tests and to measure them."""
+def foretell(Position position, int recipe, int look):
+    """The move of the seat to move by a recipe, from 0, at a look, from 0; for tests.
 
-    cdef RecipeMemory* memory
-
-    def __cinit__(self):
-        self.memory = recipes_new()
-        if self.memory == NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        recipes_free(self.memory)
-
-    def foretell(self, Position position, int recipe, int look):
-        """The move of the seat to move by a recipe, from 0, at a look, from 0.
-
-        Raises RuleError when no piece can move, ValueError for other numbers.
-        """
-        if not 0 <= recipe < RECIPES or not 0 <= look < LOOKS:
-            raise ValueError(f"there is no recipe {recipe} at look {look}")
-        cdef Move move = recipe_move(self.memory, recipe, look, &position.board)
-        if move == PASS_MOVE:
-            raise RuleError("no piece can move")
-        return move_tuple(move)
+    Raises RuleError when no piece can move, ValueError for other numbers.
+    """
+    if not 0 <= recipe < RECIPES or not 0 <= look < LOOKS:
+        raise ValueError(f"there is no recipe {recipe} at look {look}")
+    cdef Move move = recipe_move(recipe, look, &position.board)
+    if move == PASS_MOVE:
+        raise RuleError("no piece can move")
+    return move_tuple(move)

@@ -155,8 +155,10 @@ cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state)
     cdef int32_t i
     while look < LOOKS and node.visits >= visits and t.trust[look][seat] > 0 and node.count > 1:
         if look == node.looks:
+            if t.told:
+                break
             started = clock_now()
-            if t.told or (t.deadline > 0 and started + t.told_in[look] >= t.deadline):
+            if t.deadline > 0 and started + t.told_in[look] >= t.deadline:
                 break
             move = foretell(t.opponents, state, look)
             t.told = True
