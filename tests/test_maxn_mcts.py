@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,6 +108,17 @@ def test_half_a_trust_is_half_of_the_visits(toy: Any) -> None:
     untrusted = [toy.search(seed, 2_000)[4][2] for seed in SEEDS]
     assert sum(visits < 900 for visits in untrusted) > len(SEEDS) / 3
     assert all(toy.search(seed, 2_000, foretold=3, trust=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS)
+
+
+def test_all_that_is_foretold_is_as_likely(toy: Any) -> None:
+    for seed in SEEDS:
+        replies = [second << 4 | third << 2 for second in (2, 3) for third in (2, 3)]
+        shares = {
+            move: mean(max(toy.leaf(seed << 8 | move << 6 | reply | last)[0] for last in MOVES) for reply in replies) for move in MOVES
+        }
+        move, share, *_ = toy.search(seed, 200_000, foretold=0, trust=(0, 1, 1))
+        assert shares[move] >= max(shares.values()) - MARGIN
+        assert share == pytest.approx(shares[move], abs=MARGIN)
 
 
 def test_later_looks_replace_the_first(toy: Any) -> None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.errors import RuleError
 from core.limits import Limits
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
 from ugolki.habits import LOOKS, RECIPES, TRUSTS, Habits
 from ugolki.memory import FILE, Memory, moves_between
-from ugolki.players import player
+from ugolki.players import gain, player
 from ugolki.protocol import PASS
 from ugolki.recipes import foretell
 from ugolki.rules import Position
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-BEAM, BEST_REPLY = range(RECIPES)
+BEAM, BEST_REPLY, GREEDY = range(RECIPES)
+WEIGHTS = 1 + RECIPES * len(TRUSTS)  # in a line of habits
 SAME = (("beam:10", BEAM, 0), ("beam:30", BEAM, 1), ("beam:90", BEAM, 2), ("brs:3", BEST_REPLY, 0), ("brs:4", BEST_REPLY, 1))
 """Frozen players whose search is that of a recipe at a look. They have code of their own, so each tests the other."""
 
@@ -46,38 +46,49 @@ def test_a_recipe_is_what_the_player_of_that_kind_does(name: str, recipe: int, l
     searcher = player(name)
     for seed in range(2):
         for position, _ in game("beam:3", seed, 0.2):
-            assert foretell(position, recipe, look) == searcher.choose(position, Limits()).move
+            assert foretell(position, recipe, look) == [searcher.choose(position, Limits()).move]
+
+
+def test_greedy_is_any_of_the_moves_that_gain_most() -> None:
+    several = 0
+    for position, _ in game("beam:3", 0, 0.2):
+        best = max(gain(position, move) for move in position.legal())
+        found = foretell(position, GREEDY, 0)
+        assert sorted(found) == sorted(move for move in position.legal() if gain(position, move) == best)
+        several += len(found) > 1
+    assert several > 10
 
 
 def test_what_a_recipe_is_not_for() -> None:
-    over = game("beam:3", 1)[-1]
-    with pytest.raises(ValueError, match="recipe 2"):
-        foretell(over[0], RECIPES, 0)
-    with pytest.raises(ValueError, match="look 3"):
-        foretell(over[0], BEAM, LOOKS)
-    with pytest.raises(RuleError, match="no piece"):
-        foretell(Position.from_cells([2] + [0] * 99), BEAM, 0)
+    position = Position.start()
+    with pytest.raises(ValueError, match=f"recipe {RECIPES}"):
+        foretell(position, RECIPES, 0)
+    with pytest.raises(ValueError, match=f"look {LOOKS}"):
+        foretell(position, BEAM, LOOKS)
+    for recipe in range(RECIPES):
+        assert foretell(Position.from_cells([2] + [0] * 99), recipe, 0) == []
 
 
 def test_habits_are_by_bayes_rule() -> None:
     habits = Habits()
     assert habits.expectation()[1] == 0
-    habits.learn([True, False], 0.25)
+    hits = (1, 0, 0.5)  # the third foretells two moves
+    habits.learn(hits, 0.25)
     each = 0.5 / (RECIPES * len(TRUSTS))
-    hit, miss = [each * (trust + (1 - trust) * 0.25) for trust in TRUSTS], [each * (1 - trust) * 0.25 for trust in TRUSTS]
-    total = 0.5 * 0.25 + sum(hit) + sum(miss)
+    rows = [[each * (trust * hit + (1 - trust) * 0.25) for trust in TRUSTS] for hit in hits]
+    total = 0.5 * 0.25 + sum(map(sum, rows))
     assert habits.stranger == pytest.approx(0.125 / total)
-    assert habits.followed[0] == pytest.approx([weight / total for weight in hit])
-    assert habits.followed[1] == pytest.approx([weight / total for weight in miss])
+    for followed, row in zip(habits.followed, rows, strict=True):
+        assert followed == pytest.approx([weight / total for weight in row])
     for _ in range(20):
-        habits.learn([True, False], 0.25)
+        habits.learn(hits, 0.25)
     recipe, trust = habits.expectation()
     assert recipe == 0
     assert trust == pytest.approx(max(TRUSTS), abs=0.02)
     other, anybody = Habits(), Habits()
     for _ in range(20):
-        other.learn([False, False], 0.25)
-        anybody.learn([True, True], 0.99)  # as everybody would
+        other.learn([0, 0, 0], 0.25)
+        anybody.learn([1, 1, 1], 0.99)  # as everybody would
     assert other.expectation()[1] == anybody.expectation()[1] == 0
 
 
@@ -93,7 +104,8 @@ def observed(name: str) -> Engine:
 
 
 @pytest.mark.parametrize(
-    ("name", "recipe", "look"), [("beam:100", BEAM, 0), ("beam:15", BEAM, 1), ("brs:4", BEST_REPLY, 1), ("brs:3", BEST_REPLY, 0)]
+    ("name", "recipe", "look"),
+    [("beam:100", BEAM, 0), ("beam:15", BEAM, 1), ("brs:4", BEST_REPLY, 1), ("brs:3", BEST_REPLY, 0), ("greedy", GREEDY, 0)],
 )
 def test_it_sees_who_plays_by_a_recipe(name: str, recipe: int, look: int) -> None:
     for habits in observed(name).habits[look][1:]:
@@ -201,7 +213,9 @@ def test_a_spoilt_memory_is_none(tmp_path: Path) -> None:
     lines = text.splitlines()
     spoilt = [text[:end] for end in range(0, len(text) - 1, 7)]
     for i in range(len(lines)):
-        spoilt += ["\n".join([*lines[:i], line, *lines[i + 1 :]]) for line in ("", "nan " * 9, "9" * 30, "-1 " * 9, "\x00", "x")]
+        spoilt += [
+            "\n".join([*lines[:i], line, *lines[i + 1 :]]) for line in ("", "nan " * WEIGHTS, "9" * 30, "-1 " * WEIGHTS, "\x00", "x")
+        ]
         spoilt.append("\n".join(lines[:i] + lines[i + 1 :]))
     for wrong in spoilt:
         (tmp_path / FILE).write_text(wrong)

@@ -16,7 +16,7 @@ from ugolki.network cimport (
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.opponents cimport opponent_logits, opponent_outlook
-from ugolki.recipes cimport LOOKS, RECIPES, recipe_move
+from ugolki.recipes cimport LOOKS, RECIPES, recipe_moves
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
@@ -143,8 +143,8 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
             weights[i] = weights[i] / total + likely[i] / likely_total
 
 
-cdef inline Move foretell(Opponents* opponents, const Board* b, int look) noexcept nogil:
-    return recipe_move(opponents.recipe[look][b.ply & 3], look, b)
+cdef inline int foretell(Opponents* opponents, const Board* b, int look, Move* found) noexcept nogil:
+    return recipe_moves(opponents.recipe[look][b.ply & 3], look, b, found)
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
@@ -381,7 +381,7 @@ cdef class Engine:
                 if 0 < deadline <= clock_now():
                     return
                 seat = position.board.ply & 3
-                hits = [move_tuple(recipe_move(recipe, look, &position.board)) == move for recipe in range(RECIPES)]
+                hits = [recipe_chance(recipe, look, &position.board, move) for recipe in range(RECIPES)]
                 self.habits[look][seat].learn(hits, likely)
 
     cdef trust(self, int own):
@@ -404,6 +404,17 @@ cdef class Engine:
                 break
             line.append(move_tuple(tree.edges[best].move))
         return SearchInfo(line[0], score, len(line), iterations, clock_now() - started, tuple(line))
+
+
+cdef double recipe_chance(int recipe, int look, const Board* board, move):
+    """How likely somebody who always follows the recipe makes the move."""
+    cdef Move found[MAX_MOVES]
+    cdef int count = recipe_moves(recipe, look, board, found)
+    cdef int i
+    for i in range(count):
+        if move_tuple(found[i]) == move:
+            return 1 / <double>count
+    return 0
 
 
 cdef double stranger(MctsTree* tree, const Board* board, move):

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RECIPES = 2
+RECIPES = 3
 """As many as `ugolki/recipes.pxd` has."""
 LOOKS = 3
 """At what a recipe foretells, each with a greater search; as many as `ugolki/recipes.pxd` has. What one tells is learned apart."""
@@ -33,10 +33,10 @@ class Habits:
         self.stranger = STRANGER
         self.followed = [[(1 - STRANGER) / (RECIPES * len(TRUSTS))] * len(TRUSTS) for _ in range(RECIPES)]
 
-    def learn(self, hits: Sequence[bool], likely: float) -> None:
-        """It has made a move that a stranger makes with the probability `likely`, above 0; `hits` says which recipes foretold it.
+    def learn(self, hits: Sequence[float], likely: float) -> None:
+        """It has made a move that a stranger makes with the probability `likely`, above 0, and who follows a recipe with that in `hits`.
 
-        Who follows a recipe makes another move, too, as a stranger does.
+        Who is not faithful to a recipe moves as a stranger does.
         """
         self.stranger *= likely
         for hit, row in zip(hits, self.followed, strict=True):

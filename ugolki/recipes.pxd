@@ -5,9 +5,10 @@ from ugolki.rules cimport Board, Move
 cdef enum:
     BEAM                    # plans its own next moves, all others standing still
     BEST_REPLY              # expects the strongest reply of all others together (core/search/brs.pxi)
+    GREEDY                  # lowers its penalty as much as one move can, with any of the moves that do
     RECIPES
 
 cdef enum:
     LOOKS = 3               # at what a program will do: each takes more time, and errs less
 
-cdef Move recipe_move(int recipe, int look, const Board* board) noexcept nogil
+cdef int recipe_moves(int recipe, int look, const Board* board, Move* found) noexcept nogil

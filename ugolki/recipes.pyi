@@ -3,8 +3,8 @@
 from core.rules import Move
 from ugolki.rules import Position
 
-def foretell(position: Position, recipe: int, look: int) -> Move:
-    """The move of the seat to move by a recipe, from 0, at a look, from 0; for tests.
+def foretell(position: Position, recipe: int, look: int) -> list[Move]:
+    """The moves of the seat to move by a recipe, from 0, at a look, from 0, one as likely as another; for tests.
 
-    Raises RuleError when no piece can move, ValueError for other numbers.
+    There are none where no piece can move. Raises ValueError for other numbers.
     """

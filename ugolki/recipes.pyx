@@ -6,9 +6,7 @@ The costs are those of evaluate.pxd. An engine does not ask the frozen players: 
 from libc.stdint cimport int16_t, int32_t
 
 from ugolki.evaluate cimport cost, gain
-from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_piece, move_tuple
-
-from core.errors import RuleError
+from ugolki.rules cimport DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_piece, move_tuple
 
 cdef enum:
     BEAM_MOVES = 3              # own moves ahead
@@ -219,27 +217,53 @@ cdef Move best_reply_move(int plies, const Board* board) noexcept nogil:
     return best
 
 
+# One ply.
+
+cdef int greedy_moves(const Board* board, Move* found) noexcept nogil:
+    """The moves that lower the penalty most; returns how many."""
+    cdef Move moves[MAX_MOVES]
+    cdef int seat = board.ply & 3
+    cdef int count = 0
+    cdef int best = -NO_RIVAL
+    cdef int i, steps
+    for i in range(generate(board, seat, moves)):
+        steps = DISTANCE[seat][moves[i] >> 8] - DISTANCE[seat][moves[i] & 0xFF]
+        if steps > best:
+            best, count = steps, 0
+        if steps == best:
+            found[count] = moves[i]
+            count += 1
+    return count
+
+
 # All of them.
 
-cdef Move recipe_move(int recipe, int look, const Board* board) noexcept nogil:
-    """What the seat to move plays by the recipe, PASS_MOVE where no piece can move; at a later look the search is a greater one."""
+cdef int recipe_moves(int recipe, int look, const Board* board, Move* found) noexcept nogil:
+    """What the seat to move plays by the recipe, any of MAX_MOVES moves at most; returns how many, 0 where no piece can move.
+
+    At a later look the search of a recipe is a greater one.
+    """
     cdef int width = BEAM_WIDTH
     cdef int _
+    if recipe == GREEDY:
+        return greedy_moves(board, found)
     if recipe == BEAM:
         for _ in range(look):
             width *= 3
-        return beam_move(width, board)
-    return best_reply_move(BEST_REPLY_PLIES + look, board)
+        found[0] = beam_move(width, board)
+    else:
+        found[0] = best_reply_move(BEST_REPLY_PLIES + look, board)
+    return 0 if found[0] == PASS_MOVE else 1
 
 
 def foretell(Position position, int recipe, int look):
-    """The move of the seat to move by a recipe, from 0, at a look, from 0; for tests.
+    """The moves of the seat to move by a recipe, from 0, at a look, from 0, one as likely as another; for tests.
 
-    Raises RuleError when no piece can move, ValueError for other numbers.
+    There are none where no piece can move. Raises ValueError for other numbers.
     """
     if not 0 <= recipe < RECIPES or not 0 <= look < LOOKS:
         raise ValueError(f"there is no recipe {recipe} at look {look}")
-    cdef Move move = recipe_move(recipe, look, &position.board)
-    if move == PASS_MOVE:
-        raise RuleError("no piece can move")
-    return move_tuple(move)
+    cdef Move found[MAX_MOVES]
+    cdef int count = recipe_moves(recipe, look, &position.board, found)
+    cdef int i
+    return [move_tuple(found[i]) for i in range(count)]

@@ -134,8 +134,8 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
             shares[seat] *= SHARE[min((0 if ended else least // 4) + b.ply // 4, MOST_LEAD)]
 
 
-cdef inline Move foretell(Opponents* opponents, const Board* b, int look) noexcept nogil:
-    return PASS_MOVE
+cdef inline int foretell(Opponents* opponents, const Board* b, int look, Move* found) noexcept nogil:
+    return 0
 
 
 include "../core/search/maxn_mcts.pxi"

@@ -1,7 +1,7 @@
 # Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one share of the win per seat, searched
 # with PUCT (Rosin 2011; the form of Silver et al. 2017): at each node the seat to move follows its own share plus an exploration bonus
 # that is proportional to a prior. The seat that the tree is searched for may have other priors than the rest. Of a seat that is trusted to
-# play as foretold, the foretold move gets that part of a node's visits, whatever it is worth: opponent-model search (Carmel and
+# play as foretold, the foretold moves get that part of a node's visits, whatever they are worth: opponent-model search (Carmel and
 # Markovitch, "Learning Models of Opponent's Strategy in Game Playing", 1993) with a probability.
 #
 # A game's engine cimports or defines these names, then includes this file:
@@ -15,10 +15,11 @@
 #   move_weights(State*, seat, bint ours, Move*, count, float*)   priors: positive numbers, in any scale; ours: whether the tree is
 #                                        searched for this seat
 #   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state given
-#   LOOKS                                how often at most the move at a node is foretold
+#   LOOKS                                how often at most the moves at a node are foretold
 #   Opponents                            a type of what the game knows of how the seats play
-#   foretell(Opponents*, State*, look)   the move that the seat to move is expected to play, at a look, from 0 to LOOKS - 1; later ones may
-#                                        take more time. Asked of seats that are trusted, at nodes where they have a choice
+#   foretell(Opponents*, State*, look, Move*)   the moves that the seat to move is expected to play, one as likely as another, at a look,
+#                                        from 0 to LOOKS - 1; returns how many. Later looks may take more time. Asked of seats that are
+#                                        trusted, at nodes where they have a choice
 #   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
 #
 # It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration, first_play, opponents and trust) and
@@ -34,7 +35,6 @@ cdef enum:
     MCTS_MAX_PLIES = 256    # deepest path from the root
     MCTS_FIRST_LOOK = 8     # at what the move at a node will be, after so many visits,
     MCTS_NEXT_LOOK = 16     # and again after so many times as many
-    MCTS_UNTOLD = -1
 
 cdef struct MctsEdge:
     float prior             # of the node's moves, adding up to 1
@@ -48,7 +48,7 @@ cdef struct MctsNode:
     int32_t count
     uint32_t visits
     float total             # sum of the mover's shares over the visits
-    int32_t foretold        # the edge, or MCTS_UNTOLD
+    int32_t foretold        # so many of its edges, the first ones
     int looks               # that were taken
 
 cdef struct MctsTree:
@@ -61,7 +61,7 @@ cdef struct MctsTree:
     float first_play        # what an untried move is taken to be worth, in the node's average
     Opponents* opponents
     float trust[LOOKS][PLAYERS]    # how likely the seat plays what is foretold at that look; 0: it is not foretold
-    bint told               # a move was foretold in this iteration: one is enough, for it may take milliseconds
+    bint told               # moves were foretold in this iteration: one is enough, for it may take milliseconds
     double told_in[LOOKS]   # the most seconds that it has taken at a look
     double deadline         # on core.clock; 0: none
     uint64_t random
@@ -120,7 +120,7 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
     t.nodes[node].count = count
     t.nodes[node].visits = 0
     t.nodes[node].total = 0
-    t.nodes[node].foretold = MCTS_UNTOLD
+    t.nodes[node].foretold = 0
     t.nodes[node].looks = 0
     t.edge_count += count
     t.node_count += 1
@@ -145,14 +145,31 @@ cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcep
     return chosen
 
 
+cdef inline void mcts_foretell(MctsTree* t, MctsNode* node, const State* state, int look) noexcept nogil:
+    """Move the edges that are foretold now to the node's beginning."""
+    cdef Move moves[MAX_MOVES]
+    cdef MctsEdge* edge
+    cdef int i
+    cdef int32_t k
+    node.foretold = 0
+    for i in range(foretell(t.opponents, state, look, moves)):
+        edge = &t.edges[node.first + node.foretold]
+        for k in range(node.count - node.foretold):
+            if edge[k].move == moves[i]:
+                edge[0], edge[k] = edge[k], edge[0]
+                node.foretold += 1
+                break
+
+
 cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state) noexcept nogil:
-    """The edge to follow: the foretold one as often as it is trusted, else the selected one."""
+    """The edge to follow: a foretold one, each in turn, as often as they are trusted, else the selected one."""
     cdef int seat = to_move(state)
     cdef int look = 0
     cdef uint32_t visits = MCTS_FIRST_LOOK
+    cdef uint32_t followed = 0
     cdef double started
-    cdef Move move
     cdef int32_t i
+    cdef int32_t rarest = node.first
     while look < LOOKS and node.visits >= visits and t.trust[look][seat] > 0 and node.count > 1:
         if look == node.looks:
             if t.told:
@@ -160,17 +177,18 @@ cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state)
             started = clock_now()
             if t.deadline > 0 and started + t.told_in[look] >= t.deadline:
                 break
-            move = foretell(t.opponents, state, look)
+            mcts_foretell(t, node, state, look)
             t.told = True
             t.told_in[look] = max(t.told_in[look], clock_now() - started)
             node.looks += 1
-            for i in range(node.first, node.first + node.count):
-                if t.edges[i].move == move:
-                    node.foretold = i
         look += 1
         visits *= MCTS_NEXT_LOOK
-    if node.foretold != MCTS_UNTOLD and t.edges[node.foretold].visits < t.trust[look - 1][seat] * node.visits:
-        return node.foretold
+    for i in range(node.first, node.first + node.foretold):
+        followed += t.edges[i].visits
+        if t.edges[i].visits < t.edges[rarest].visits:
+            rarest = i
+    if node.foretold and followed < t.trust[look - 1][seat] * node.visits:
+        return rarest
     return mcts_select(t, node)
 
 

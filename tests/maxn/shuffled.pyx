@@ -17,7 +17,8 @@ cdef enum:
 
 ctypedef int Move           # 1 .. MAX_MOVES
 
-ctypedef Move Opponents     # what is foretold at the first look, whatever the position; at the next look it is the next branch, if any
+# What is foretold at the first look, whatever the position; at the next look it is the next branch, if any. 0: the branches 2 and 3.
+ctypedef Move Opponents
 
 cdef struct State:
     uint64_t path           # what was chosen so far, two bits a ply, below the seed
@@ -64,8 +65,12 @@ cdef inline void playout(State* s, uint64_t* random) noexcept nogil:
         make(s, PASS_MOVE if to_move(s) == s.stuck else <Move>(1 + random[0] % MAX_MOVES))
 
 
-cdef inline Move foretell(Opponents* opponents, const State* s, int look) noexcept nogil:
-    return min(opponents[0] + look, MAX_MOVES)
+cdef inline int foretell(Opponents* opponents, const State* s, int look, Move* moves) noexcept nogil:
+    if opponents[0] == 0:
+        moves[0], moves[1] = 2, 3
+        return 2
+    moves[0] = min(opponents[0] + look, MAX_MOVES)
+    return 1
 
 
 cdef inline void win_shares(const State* s, float* shares) noexcept nogil:
@@ -115,7 +120,8 @@ def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_n
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)
         best = mcts_best(tree, 0)
-        visits = [tree.edges[tree.nodes[0].first + i].visits for i in range(tree.nodes[0].count)]
-        return tree.edges[best].move, tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits), done, tree.node_count, visits
+        visits = sorted([(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)])
+        share = tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
+        return tree.edges[best].move, share, done, tree.node_count, [count for _, count in visits]
     finally:
         mcts_free(tree)
