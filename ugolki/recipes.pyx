@@ -224,11 +224,11 @@ cdef int greedy_moves(const Board* board, Move* found) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef int seat = board.ply & 3
     cdef int count = 0
-    cdef int best = -NO_RIVAL
+    cdef int best = 0
     cdef int i, steps
     for i in range(generate(board, seat, moves)):
         steps = DISTANCE[seat][moves[i] >> 8] - DISTANCE[seat][moves[i] & 0xFF]
-        if steps > best:
+        if count == 0 or steps > best:
             best, count = steps, 0
         if steps == best:
             found[count] = moves[i]
