@@ -1,4 +1,5 @@
-"""What is compiled and how: the one list of extensions, the one set of Cython directives, the one place for compiler flags.
+"""What is compiled and how: the one list of extensions, the one set of Cython directives, the one
+place for compiler flags.
 
 Environment variables:
     QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation) or trace (line tracing, for Cython coverage)
@@ -21,14 +22,15 @@ from setuptools.errors import BaseError
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from registry import GAMES  # noqa: E402
+from quartet.registry import GAMES  # noqa: E402
 
 MODES = ("release", "debug", "trace")
 MODE = os.environ.get("QUARTET_BUILD") or "release"
 CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
 SCRATCH = ".build"
 
-PACKAGES = ["core", *GAMES.values(), "judge", "arena", "bench", "quartet"]
+ROOMS = ("core", *GAMES.values(), "quartet")
+"""The folders at the top that are installed, with all packages in them."""
 
 
 def directives(mode: str) -> dict[str, object]:
@@ -48,11 +50,15 @@ def directives(mode: str) -> dict[str, object]:
 
 
 def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU) -> list[str]:
-    """Flags for a compiler as distutils names it: "msvc" is cl; "unix" and "mingw32" are gcc, clang and their cross compilers."""
+    """Flags for a compiler as distutils names it: "msvc" is cl; "unix" and "mingw32" are gcc, clang
+    and their cross compilers."""
     x86 = machine.lower() in {"x86_64", "amd64"}
     if compiler == "msvc":
-        # cl has no name for x86-64-v2, which is close to what it assumes anyway; it has no "native" either.
-        arch = {"x86-64-v3": ["/arch:AVX2"], "x86-64-v4": ["/arch:AVX512"]}.get(cpu, []) if x86 else []
+        # cl has no name for x86-64-v2, which is close to what it assumes anyway; it has no "native"
+        # either.
+        arch = (
+            {"x86-64-v3": ["/arch:AVX2"], "x86-64-v4": ["/arch:AVX512"]}.get(cpu, []) if x86 else []
+        )
         return ["/utf-8", "/Od" if mode == "debug" else "/O2", *arch]
     flags = ["-Og", "-g", "-UNDEBUG"] if mode == "debug" else ["-O3", "-g0"]
     # Floating point without contraction: the same numbers on every CPU level, for the fingerprint.
@@ -60,7 +66,8 @@ def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU)
 
 
 class BuildExtensions(build_ext):
-    """Knows our flags for each compiler, compiles on all cores, and says in one sentence what is missing."""
+    """Knows our flags for each compiler, compiles on all cores, and says in one sentence what is
+    missing."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
@@ -100,7 +107,11 @@ def missing_tool(compiler: str, command: list[str]) -> str | None:
     """What a machine lacks for compiling an extension module, in one sentence, or None."""
     if compiler == "unix" and command and shutil.which(command[0]) is None:
         return f"{NO_COMPILER}; looked for {command[0]!r}"
-    if compiler == "unix" and not Path(sysconfig.get_path("include"), "Python.h").exists() and "CPATH" not in os.environ:
+    if (
+        compiler == "unix"
+        and not Path(sysconfig.get_path("include"), "Python.h").exists()
+        and "CPATH" not in os.environ
+    ):
         return "Python's C headers are missing; install them (Debian and Ubuntu: apt install python3-dev)"
     return None
 
@@ -109,18 +120,32 @@ def extensions() -> list[Extension]:
     """Every .pyx of core and of the registered games, as C."""
     from Cython.Build import cythonize  # noqa: PLC0415  (known only in the build environment)
 
-    sources = sorted(path for package in ("core", *GAMES.values()) for path in Path(package).glob("*.pyx"))
-    headers = sorted(str(path) for package in ("core", *GAMES.values()) for path in Path(package).rglob("*.h"))
-    tracing: list[tuple[str, str | None]] = [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+    sources = sorted(path for room in ROOMS for path in Path(room).rglob("*.pyx"))
+    headers = sorted(str(path) for room in ROOMS for path in Path(room).rglob("*.h"))
+    tracing: list[tuple[str, str | None]] = [
+        ("CYTHON_TRACE_NOGIL", "1"),
+        ("CYTHON_USE_SYS_MONITORING", "0"),
+    ]
     macros = tracing if MODE == "trace" else []
     modules = [
-        Extension(".".join(path.with_suffix("").parts), [str(path)], include_dirs=["."], depends=headers, define_macros=macros)
+        Extension(
+            ".".join(path.with_suffix("").parts),
+            [str(path)],
+            include_dirs=["."],
+            depends=headers,
+            define_macros=macros,
+        )
         for path in sources
     ]
-    # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the way.
+    # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the
+    # way.
     place = None if MODE == "trace" else f"{SCRATCH}/{MODE}"
     made: list[Extension] = cythonize(  # type: ignore[no-untyped-call]
-        modules, compiler_directives=directives(MODE), build_dir=place, force=MODE == "trace", quiet=True
+        modules,
+        compiler_directives=directives(MODE),
+        build_dir=place,
+        force=MODE == "trace",
+        quiet=True,
     )
     return made
 
@@ -130,10 +155,13 @@ def main() -> None:
     if MODE not in MODES:
         raise SystemExit(f"quartet: QUARTET_BUILD is {MODE!r}, not one of {', '.join(MODES)}")
     setup(
-        packages=PACKAGES,
-        py_modules=["registry"],
+        packages=sorted(
+            ".".join(path.parent.parts)
+            for room in ROOMS
+            for path in Path(room).rglob("__init__.py")
+        ),
         package_dir={"": "."},
-        package_data={"": ["*.pyi", "*.pxd", "*.pxi", "*.h", "*.md", "*.txt", "*.bin"], "core": ["search/*.pxi"]},
+        package_data={"": ["*.pyi", "*.pxd", "*.pxi", "*.h", "*.md", "*.txt", "*.bin"]},
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildExtensions},
         options={

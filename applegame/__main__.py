@@ -1,4 +1,5 @@
-"""`python -m applegame [--player NAME] [--seed N] [--nodes N]`: a program that plays the apple game with its judge on stdin and stdout."""
+"""`python -m applegame [--player NAME] [--seed N] [--nodes N]`: a program that plays the apple game
+with its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import sys
 
 from applegame import protocol
 from applegame.players import NAMES, SLOWER_NAMES, player
-from core.lines import Agent, converse, equip, parse_arguments
+from core.agent.lines import Agent, converse, equip, parse_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def fast() -> type[Position]:
 
 
 def slow() -> type[Position]:
-    from applegame.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+    # Only where the fast rules are missing.
+    from applegame.reference import Position  # noqa: PLC0415
 
     return Position
 
@@ -29,7 +31,11 @@ def slow() -> type[Position]:
 def main(arguments: list[str]) -> int:
     choice = parse_arguments("applegame", arguments, NAMES + SLOWER_NAMES)
     rules, searcher = equip(choice, player, fast, slow)
-    return converse(Agent(protocol, rules, searcher, anywhere=protocol.PASS, nodes=choice.nodes), sys.stdin.buffer, sys.stdout.buffer)
+    return converse(
+        Agent(protocol, rules, searcher, anywhere=protocol.PASS, nodes=choice.nodes),
+        sys.stdin.buffer,
+        sys.stdout.buffer,
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""The bot: the engine and, where the opponent's replies can be foretold, a search for the moves whose foretold replies suit us best.
+"""The bot: the engine and, where the opponent's replies can be foretold, a search for the moves
+whose foretold replies suit us best.
 
-Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample AIs are just that, and answer the same
-position with the same move. So the bot sees which of these recipes have foretold every move of the opponent in the game that is played.
-As long as one has, the bot knows more than a search for the best replies: it looks where the opponent will go wrong. That is
-opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first (Korf and Chickering, "Best-first minimax
-search", 1996). A move that a recipe has not foretold refutes it for the rest of the game: somebody who plays a little like it is
-stronger or weaker in just the positions that matter. Against all others the bot is the engine alone.
+Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample
+AIs are just that, and answer the same position with the same move. So the bot sees which of these
+recipes have foretold every move of the opponent in the game that is played. As long as one has, the
+bot knows more than a search for the best replies: it looks where the opponent will go wrong. That
+is opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first (Korf
+and Chickering, "Best-first minimax search", 1996). A move that a recipe has not foretold refutes it
+for the rest of the game: somebody who plays a little like it is stronger or weaker in just the
+    positions that matter. Against all others the bot is the engine alone.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 import math
 
 from applegame.engine import UNIT, Engine
-from applegame.samples import Sample
-from core.clock import now
+from applegame.frozen.samples import Sample
 from core.limits import Limits, SearchInfo
+from core.native.clock import now
 from core.players import lead
 
 TYPE_CHECKING = False
@@ -30,23 +33,27 @@ RECIPES = (2, 3, 4, 5)
 CREDIT = 0.6
 """What a recipe needs to be relied on, one move foretold; see Recipe.credit."""
 FIRST = 0.4
-"""Part of a move's time or nodes that goes to the engine's own search, before replies are foretold."""
+"""Part of a move's time or nodes that goes to the engine's own search, before replies are
+foretold."""
 WIDTH = 6
 """Moves of a position whose replies are foretold: those that a quick search finds best."""
 QUICK = 100
 """Nodes of that quick search, for each move."""
 LEAVES = 100
-"""A position that foretold replies lead to gets one part in so many of the nodes that there are for all of them,"""
+"""A position that foretold replies lead to gets one part in so many of the nodes that there are for
+all of them,"""
 LEAST, MOST = 300, 5_000
 """but no fewer and no more than these."""
 SURE = 10 * UNIT
 """Points beyond which nothing is more certain."""
 LITTLE_TABLE = 1 << 22
-"""Bytes of the table of the many little searches; in the engine's own they would push out what matters."""
+"""Bytes of the table of the many little searches; in the engine's own they would push out what
+matters."""
 
 
 class Recipe:
-    """A way to play that the opponent may have, and whether it has foretold the opponent's moves in this game so far."""
+    """A way to play that the opponent may have, and whether it has foretold the opponent's moves in
+    this game so far."""
 
     def __init__(self, plies: int) -> None:
         self._sample = Sample(plies)
@@ -55,7 +62,8 @@ class Recipe:
 
     @property
     def credit(self) -> float:
-        """How likely it foretells the next move: near 1 after many hits, 0 after a move that it would not have made (Laplace's rule)."""
+        """How likely it foretells the next move: near 1 after many hits, 0 after a move that it
+        would not have made (Laplace's rule)."""
         return 0 if self._refuted else (self._hits + 1) / (self._hits + 2)
 
     def foretell(self, position: Position) -> Move:
@@ -73,8 +81,8 @@ class Node:
     """A position with us to move.
 
     Attributes:
-        value: our expected result, 0 to 1; move: our best by its own search, None where the game is over; branches: what our moves lead
-            to, none before they are looked at.
+        value: our expected result, 0 to 1; move: our best by its own search, None where the game is
+            over; branches: what our moves lead to, none before they are looked at.
     """
 
     __slots__ = ("branches", "move", "position", "value")
@@ -90,7 +98,8 @@ class Branch:
     """A move of ours, and the position that the foretold reply leads to.
 
     Attributes:
-        safe: the move's value against the best reply; it counts as far as the foretold one is not trusted.
+        safe: the move's value against the best reply; it counts as far as the foretold one is not
+            trusted.
     """
 
     __slots__ = ("move", "node", "safe", "trust")
@@ -110,8 +119,11 @@ class Branch:
 class Foresight:
     """A best-first search against an opponent who is expected to play by a recipe."""
 
-    def __init__(self, engine: Engine, recipe: Recipe, leaf: int, spent: Callable[[int], bool]) -> None:
-        """`leaf` are the nodes for a position, `spent` says whether so many nodes, all in all, are enough."""
+    def __init__(
+        self, engine: Engine, recipe: Recipe, leaf: int, spent: Callable[[int], bool]
+    ) -> None:
+        """`leaf` are the nodes for a position, `spent` says whether so many nodes, all in all, are
+        enough."""
         self.nodes = 0
         self._engine = engine
         self._recipe = recipe
@@ -120,7 +132,8 @@ class Foresight:
         self._seat = 0
 
     def best(self, root: Node, move: Move) -> Branch | None:
-        """Our best move; `move` is the best by the engine's search. None where there was no time to look.
+        """Our best move; `move` is the best by the engine's search. None where there was no time to
+        look.
 
         What an earlier search by the same recipe has found out below `root` is kept.
         """
@@ -129,7 +142,10 @@ class Foresight:
         for branch in root.branches:
             if self._spent(self.nodes):
                 return None
-            branch.trust, branch.safe = trust, self._look(root.position.play(branch.move), self._leaf).value
+            branch.trust, branch.safe = (
+                trust,
+                self._look(root.position.play(branch.move), self._leaf).value,
+            )
         root.move = move
         if all(branch.move != move for branch in root.branches):
             self._expand(root, trust)
@@ -147,13 +163,17 @@ class Foresight:
     def _expand(self, node: Node, trust: float) -> None:
         """Look at the most promising moves of a position, and at the replies to them."""
         known = {branch.move for branch in node.branches}
-        children = {move: node.position.play(move) for move in node.position.legal() if move not in known}
+        children = {
+            move: node.position.play(move) for move in node.position.legal() if move not in known
+        }
         worth: dict[Move, float] = {}
         for move, child in children.items():
             if self._spent(self.nodes):
                 return
             worth[move] = self._look(child, QUICK).value
-        for move in sorted(children, key=lambda move: (move != node.move, -worth[move]))[: max(1, WIDTH - len(known))]:
+        for move in sorted(children, key=lambda move: (move != node.move, -worth[move]))[
+            : max(1, WIDTH - len(known))
+        ]:
             if self._spent(self.nodes):
                 break
             child = children[move]
@@ -195,11 +215,14 @@ class Bot:
         self._engine.stop()  # the little searches are over at once, anyway
 
     def observe(self, position: Position, move: Move) -> None:
-        """The opponent made this move. What follows from it is found out when we are to move: then the time for it is ours."""
+        """The opponent made this move. What follows from it is found out when we are to move: then
+        the time for it is ours."""
         self._forget_if_new(position)
         self._heard.append((position, move))
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
         """The best move found. See `applegame.engine.Engine.choose`."""
         started = now()
         self._stopped = False
@@ -208,7 +231,8 @@ class Bot:
             for recipe in self._recipes:
                 recipe.learn(*heard)
         self._heard.clear()
-        recipe = max(reversed(self._recipes), key=lambda one: one.credit)  # of equals the one that looks farther: it errs less
+        # of equals the one that looks farther: it errs less
+        recipe = max(reversed(self._recipes), key=lambda one: one.credit)
         if recipe.credit < CREDIT or (limits.nodes is None and limits.deadline is None):
             return self._engine.choose(position, limits, report)
         meant = math.inf if limits.deadline is None else (limits.soft or limits.deadline) - started
@@ -222,7 +246,11 @@ class Bot:
         if found.score >= SURE:
             return found
         most = math.inf if limits.nodes is None else limits.nodes - found.nodes
-        end = math.inf if limits.deadline is None else min(max(started + meant, now() + (1 - FIRST) * meant), limits.deadline)
+        end = (
+            math.inf
+            if limits.deadline is None
+            else min(max(started + meant, now() + (1 - FIRST) * meant), limits.deadline)
+        )
         left = most if limits.deadline is None else min(most, found.nps * (end - now()))
         foresight = Foresight(
             self._little,
@@ -237,7 +265,14 @@ class Bot:
         self._recipe, self._expected = recipe, None if best is None else best.node
         if best is None:
             return found
-        return SearchInfo(best.move, score(best.value), found.depth, found.nodes + foresight.nodes, now() - started, (best.move,))
+        return SearchInfo(
+            best.move,
+            score(best.value),
+            found.depth,
+            found.nodes + foresight.nodes,
+            now() - started,
+            (best.move,),
+        )
 
     def _forget_if_new(self, position: Position) -> None:
         """Forget the opponent where another game has begun: it may be another one."""

@@ -1,4 +1,5 @@
-"""The engine of the apple game: principal variation search; its evaluation knows which cells can be retaken."""
+"""The engine of the apple game: principal variation search; its evaluation knows which cells can be
+retaken."""
 
 from collections.abc import Callable
 
@@ -26,16 +27,21 @@ class Engine:
         """End the search that runs in another thread; it returns what it has found."""
 
     def pace(self, position: Position) -> float:
-        """What is left of a clock is to last for about so many moves: a game has about 18 of each side, and the last ones matter little."""
+        """What is left of a clock is to last for about so many moves: a game has about 18 of each
+        side, and the last ones matter little."""
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
         """The best move found; `report` is called after every iteration.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
+        Raises RuleError when the game is over.
         """
 
     def solve(self, position: Position, nodes: int) -> int | None:
-        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None where more nodes would be needed.
+        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None
+        where more nodes would be needed.
 
         It forgets what it knows of other positions.
         """

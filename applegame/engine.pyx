@@ -1,4 +1,5 @@
-"""The engine of the apple game: principal variation search; its evaluation knows which cells can be retaken."""
+"""The engine of the apple game: principal variation search; its evaluation knows which cells can be
+retaken."""
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 
@@ -6,7 +7,7 @@ from applegame.rules cimport (
     HEIGHT, MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, key, make, regenerate, swing, top_row,
 )
 from applegame.rules cimport move_tuple as tuple_of_move
-from core.bits cimport popcount32
+from core.native.bits cimport popcount32
 
 from applegame.protocol import PASS
 from core.errors import RuleError
@@ -20,7 +21,7 @@ DEFAULT_DEPTH = 6
 
 TABLE_BYTES = 64 << 20
 
-cdef extern from "applegame/weights.h" nogil:
+cdef extern from "applegame/nn/weights.h" nogil:
     const int WEIGHTS[5][6]     # by phase, then by feature; its head says where they come from
 
 cdef enum:
@@ -61,7 +62,8 @@ cdef inline int lead(const Board* b) noexcept nogil:
 
 
 cdef inline bint finished(const State* s) noexcept nogil:
-    """Also where nothing is left to take, and where the opponent has passed and the side to move wins by another pass."""
+    """Also where nothing is left to take, and where the opponent has passed and the side to move
+    wins by another pass."""
     return s.board.passes >= 2 or s.count == 0 or (s.board.passes == 1 and lead(&s.board) > 0)
 
 
@@ -102,8 +104,9 @@ cdef inline int phase(const Board* b) noexcept nogil:
 
 
 cdef inline void features(const State* s, int* f) noexcept nogil:
-    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the other's, rectangles cover now; by how
-    many more of the other's cells than of its own all rectangles together cover, each counted as often as it is covered."""
+    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the
+    other's, rectangles cover now; by how many more of the other's cells than of its own all
+    rectangles together cover, each counted as often as it is covered."""
     cdef int me = s.board.ply & 1
     cdef uint32_t covered[HEIGHT]
     cdef uint32_t mask
@@ -142,7 +145,8 @@ cdef inline tuple move_tuple(const State* s, Move move):
 
 
 cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept nogil:
-    """The rectangles that overlap the last one and steal a cell, with their swings; returns how many."""
+    """The rectangles that overlap the last one and steal a cell, with their swings; returns how
+    many."""
     cdef uint32_t last = columns(s.last)
     cdef const uint32_t* theirs = s.board.owned[1 - (s.board.ply & 1)]
     cdef uint32_t stolen
@@ -150,7 +154,9 @@ cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept no
     cdef Move move
     for i in range(s.count):
         move = s.moves[i]
-        if columns(move) & last == 0 or top_row(move) > bottom_row(s.last) or bottom_row(move) < top_row(s.last):
+        if columns(move) & last == 0 or top_row(move) > bottom_row(
+            s.last
+        ) or bottom_row(move) < top_row(s.last):
             continue
         stolen = 0
         for row in range(top_row(move), bottom_row(move) + 1):
@@ -176,10 +182,13 @@ cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
     return max(-MOST, min(MOST, value))
 
 
-cdef int leaf_value(AbSearch* s, const State* state, int evaluation, int alpha, int beta, int ply) noexcept nogil:
+cdef int leaf_value(
+    AbSearch* s, const State* state, int evaluation, int alpha, int beta, int ply
+) noexcept nogil:
     """The evaluation, or what rectangles that steal cells where the last one lies make of it.
 
-    Measured: 180 games of 5,000 nodes a move, 57.5 +- 2.4 % against the evaluation alone (with two stolen cells or more, 56.4 %).
+    Measured: 180 games of 5,000 nodes a move, 57.5 +- 2.4 % against the evaluation alone (with two
+        stolen cells or more, 56.4 %).
     """
     cdef State child
     cdef Move moves[MAX_MOVES]
@@ -207,7 +216,8 @@ cdef int leaf_value(AbSearch* s, const State* state, int evaluation, int alpha, 
 
 
 cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept nogil:
-    """1, 0 or -1 for the side to move when both play best, by a search to the end that leaves nothing out; worthless when s.stopped."""
+    """1, 0 or -1 for the side to move when both play best, by a search to the end that leaves
+    nothing out; worthless when s.stopped."""
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, best_move = NO_MOVE, table_move = NO_MOVE
@@ -239,7 +249,10 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
             alpha = max(alpha, best)
             if alpha >= beta:
                 break
-    ab_store(s, position, 0, AB_AT_LEAST if best >= beta else AB_EXACT if best > least else AB_AT_MOST, best, 0, best_move, 0)
+    ab_store(
+        s, position, 0, AB_AT_LEAST if best >= beta else AB_EXACT if best > least else AB_AT_MOST,
+        best, 0, best_move, 0
+    )
     return best
 
 
@@ -265,7 +278,8 @@ cdef class Engine:
         self.search.stopped = True
 
     def pace(self, Position position):
-        """What is left of a clock is to last for about so many moves: a game has about 18 of each side, and the last ones matter little."""
+        """What is left of a clock is to last for about so many moves: a game has about 18 of each
+        side, and the last ones matter little."""
         cdef int row, standing = 0
         for row in range(HEIGHT):
             standing += popcount32(position.board.standing[row])
@@ -274,7 +288,8 @@ cdef class Engine:
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
+        Raises RuleError when the game is over.
         """
         cdef State root
         root.board = position.board
@@ -285,10 +300,13 @@ cdef class Engine:
         if finished(&root):
             return SearchInfo(PASS, final_value(&root, 0), 1, 1, 0.0, (PASS,))
         unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
-        return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)
+        return ab_choose(
+            self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report
+        )
 
     def solve(self, Position position, uint64_t nodes):
-        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None where more nodes would be needed.
+        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None
+        where more nodes would be needed.
 
         It forgets what it knows of other positions.
         """

@@ -1,6 +1,8 @@
-"""The built-in players of the apple game, by name. All but `bot` are frozen: opponents to measure against must not improve with us.
+"""The built-in players of the apple game, by name. All but `bot` are frozen: opponents to measure
+against must not improve with us.
 
-`sample:N` are the judge's sample AIs, as their published games show them; RULES.md says how they play.
+`sample:N` are the judge's sample AIs, as their published games show them; RULES.md says how they
+play.
 """
 
 from __future__ import annotations
@@ -18,7 +20,17 @@ if TYPE_CHECKING:
 
     from core.rules import Move, Position, Searcher
 
-NAMES = ("bot", "greedy", "random", "sample:1", "sample:2", "sample:3", "sample:4", "sample:5", "sample:6")
+NAMES = (
+    "bot",
+    "greedy",
+    "random",
+    "sample:1",
+    "sample:2",
+    "sample:3",
+    "sample:4",
+    "sample:5",
+    "sample:6",
+)
 SLOWER_NAMES = ("sample:7", "sample:8")
 """Players that are no different but in what they cost: the fingerprint does without them."""
 PLIES = {"sample:4": 2, "sample:5": 3, "sample:6": 4, "sample:7": 5, "sample:8": 6}
@@ -26,13 +38,14 @@ PLIES = {"sample:4": 2, "sample:5": 3, "sample:6": 4, "sample:7": 5, "sample:8":
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
+    UnknownNameError, ImportError."""
     if name == "bot":
         from applegame.bot import Bot  # noqa: PLC0415  (compiled; the simple players need nothing)
 
         return Bot()
     if name in PLIES:
-        from applegame.samples import Sample  # noqa: PLC0415  (compiled)
+        from applegame.frozen.samples import Sample  # noqa: PLC0415  (compiled)
 
         return Sample(PLIES[name])
     if name == "greedy":
@@ -45,7 +58,9 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
         return FirstPair()
     if name == "sample:3":
         return FirstSwing()
-    raise UnknownNameError(f"the apple game has no built-in player {name!r}; there are: {', '.join(NAMES + SLOWER_NAMES)}")
+    raise UnknownNameError(
+        f"the apple game has no built-in player {name!r}; there are: {', '.join(NAMES + SLOWER_NAMES)}"
+    )
 
 
 class Passing:
@@ -57,7 +72,8 @@ class Passing:
 
 
 class FirstPair:
-    """sample:2 takes the first two adjacent digits of a row, in reading order, that make a rectangle."""
+    """sample:2 takes the first two adjacent digits of a row, in reading order, that make a
+    rectangle."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
         choice = moves(position)  # in ascending order, so in reading order of the upper left corner
@@ -76,5 +92,6 @@ class FirstSwing:
 
 
 def swing(position: Position, move: Move) -> int:
-    """By how much a move changes the mover's lead: 1 for a cell that was nobody's, 2 for one of the opponent's."""
+    """By how much a move changes the mover's lead: 1 for a cell that was nobody's, 2 for one of the
+    opponent's."""
     return lead_after(position, move) - lead(position, position.to_move)

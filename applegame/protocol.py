@@ -1,6 +1,8 @@
-"""The apple game's texts in both directions, and the official tool's log; shared by agent and judge. Translation and nothing else.
+"""The apple game's texts in both directions, and the official tool's log; shared by agent and
+judge. Translation and nothing else.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the agent's sake.
+What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
+agent's sake.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ ROWS, COLUMNS = 10, 17
 PASS = (-1, -1, -1, -1)
 """A turn without a rectangle; always allowed."""
 
-MALFORMED, OUTSIDE, WRONG_SUM, LOOSE = "Parse failed", "Out of range", "Sum not equals to 10", "Not fit"
+MALFORMED, OUTSIDE, WRONG_SUM, LOOSE = (
+    "Parse failed",
+    "Out of range",
+    "Sum not equals to 10",
+    "Not fit",
+)
 """The official tool's codes for a foul."""
 
 
@@ -44,7 +51,8 @@ def format_answer(move: tuple[int, ...], seat: int) -> str:  # noqa: ARG001
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
-    """The move in a program's answer: exactly four integers, with any white space between. Raises TextError."""
+    """The move in a program's answer: exactly four integers, with any white space between. Raises
+    TextError."""
     return dialect.four_integers(text.split(), MALFORMED)
 
 

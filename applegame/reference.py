@@ -1,4 +1,5 @@
-"""The rules of the apple game in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+"""The rules of the apple game in plain Python, slow and readable: the referee's truth. RULES.md
+tells them in words."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ class Position:
     """A position of the apple game; see `core.rules.Position` for what its methods promise.
 
     Attributes:
-        rows: ten strings of 17 characters: a digit that still stands (it is nobody's), F or S for a cell of that seat, which is
-            empty, 0 for an empty cell of nobody.
+        rows: ten strings of 17 characters: a digit that still stands (it is nobody's), F or S for a
+            cell of that seat, which is empty, 0 for an empty cell of nobody.
         ply: plies played; the seat to move is ply mod 2.
         passes: passes in a row just before this position; the second ends the game.
     """
@@ -48,13 +49,17 @@ class Position:
 
     @classmethod
     def start(cls, seed: int = 0) -> Position:
-        """A board of digits drawn from `random.Random(seed)`, row by row, each by `randint(1, 9)`."""
+        """A board of digits drawn from `random.Random(seed)`, row by row, each by `randint(1,
+        9)`."""
         random = Random(seed)
-        return cls(tuple("".join(str(random.randint(1, 9)) for _ in range(COLUMNS)) for _ in range(ROWS)))
+        return cls(
+            tuple("".join(str(random.randint(1, 9)) for _ in range(COLUMNS)) for _ in range(ROWS))
+        )
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Ten rows, as in the official tool's input file, and perhaps the line "ply N passes P". Raises TextError."""
+        """Ten rows, as in the official tool's input file, and perhaps the line "ply N passes P".
+        Raises TextError."""
         return cls(*parse_text(text))
 
     def text(self) -> str:
@@ -77,7 +82,8 @@ class Position:
         return [PASS, *sorted(self.rectangles())]
 
     def rectangles(self) -> list[Move]:
-        """All (r1, c1, r2, c2) whose standing digits sum to 10, with at least one of them on each side."""
+        """All (r1, c1, r2, c2) whose standing digits sum to 10, with at least one of them on each
+        side."""
         digits = [[_digit(cell) for cell in row] for row in self.rows]
         found: list[Move] = []
         for r1 in range(ROWS):
@@ -90,8 +96,13 @@ class Position:
                         total += sums[c2]
                         if total >= TARGET or not sums[c1]:
                             break
-                    # Where the sum is reached the right column has a digit; further right it would have none.
-                    if total == TARGET and any(digits[r1][c1 : c2 + 1]) and any(digits[r2][c1 : c2 + 1]):
+                    # Where the sum is reached the right column has a digit; further right it would
+                    # have none.
+                    if (
+                        total == TARGET
+                        and any(digits[r1][c1 : c2 + 1])
+                        and any(digits[r2][c1 : c2 + 1])
+                    ):
                         found.append((r1, c1, r2, c2))
         return found
 
@@ -127,7 +138,10 @@ class Position:
             line = [(f"{number} ", "label")]
             for column, cell in enumerate(row):
                 text = {NOBODY: "·", OWNED[0]: "■", OWNED[1]: "□"}.get(cell, cell)
-                line += [(text, marks.get((column, number), styles.get(cell, "digit"))), (" ", "empty")]
+                line += [
+                    (text, marks.get((column, number), styles.get(cell, "digit"))),
+                    (" ", "empty"),
+                ]
             drawing.append(line)
         return drawing
 
@@ -135,11 +149,15 @@ class Position:
         """The position after a legal rectangle: every cell of it is the mover's."""
         r1, c1, r2, c2 = move
         taken = OWNED[self.to_move] * (c2 + 1 - c1)
-        rows = [row[:c1] + taken + row[c2 + 1 :] if r1 <= r <= r2 else row for r, row in enumerate(self.rows)]
+        rows = [
+            row[:c1] + taken + row[c2 + 1 :] if r1 <= r <= r2 else row
+            for r, row in enumerate(self.rows)
+        ]
         return Position(tuple(rows), self.ply + 1)
 
     def _check(self, move: Move) -> None:
-        """Raises IllegalMoveError with the official tool's code unless the rectangle is legal; the checks are in the tool's order."""
+        """Raises IllegalMoveError with the official tool's code unless the rectangle is legal; the
+        checks are in the tool's order."""
         if len(move) != 4:
             raise IllegalMoveError(f"a move has four numbers, not {len(move)}", protocol.MALFORMED)
         r1, c1, r2, c2 = move
@@ -148,8 +166,15 @@ class Position:
         inside = [[_digit(cell) for cell in row[c1 : c2 + 1]] for row in self.rows[r1 : r2 + 1]]
         total = sum(map(sum, inside))
         if total != TARGET:
-            raise IllegalMoveError(f"the digits in {move} sum to {total}, not to {TARGET}", protocol.WRONG_SUM)
-        sides = {"top": inside[0], "bottom": inside[-1], "left": [row[0] for row in inside], "right": [row[-1] for row in inside]}
+            raise IllegalMoveError(
+                f"the digits in {move} sum to {total}, not to {TARGET}", protocol.WRONG_SUM
+            )
+        sides = {
+            "top": inside[0],
+            "bottom": inside[-1],
+            "left": [row[0] for row in inside],
+            "right": [row[-1] for row in inside],
+        }
         for name, side in sides.items():
             if not any(side):
                 raise IllegalMoveError(f"the {name} side of {move} has no digit", protocol.LOOSE)

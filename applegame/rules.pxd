@@ -1,17 +1,20 @@
-"""The fast rules of the apple game: digits in bytes, cells in masks by row, moves in 16 bits, positions by value.
+"""The fast rules of the apple game: digits in bytes, cells in masks by row, moves in 16 bits,
+positions by value.
 
     move    r1 << 12 | r2 << 8 | columns    `columns` is the place of (c1, c2) in COLUMNS_MASK: codes ascend in the order (r1, r2, c1, c2);
                                             PASS_MOVE is above all of them
 
-Generation is a sweep over pairs of rows with running sums of the columns between them. A rectangle that a move does not touch stays as
-legal as it was, so the moves after it are those of before that lie apart from it, and a sweep over the rows and columns that touch it.
-Measured on perft to depth 4 of the example board: 4.4 times the speed of a whole sweep at every position.
+Generation is a sweep over pairs of rows with running sums of the columns between them. A rectangle
+that a move does not touch stays as legal as it was, so the moves after it are those of before that
+lie apart from it, and a sweep over the rows and columns that touch it.
+Measured on perft to depth 4 of the example board: 4.4 times the speed of a whole sweep at every
+    position.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from core.bits cimport lowest_bit32, popcount32
-from core.rng cimport mix64
+from core.native.bits cimport lowest_bit32, popcount32
+from core.native.rng cimport mix64
 
 cdef extern from "applegame/columns.h" nogil:
     const uint32_t COLUMNS_MASK[153]
@@ -22,7 +25,8 @@ cdef enum:
     HEIGHT = 10
     WIDTH = 17
     TARGET = 10
-    MAX_MOVES = 936         # for each pair of rows and each first column there is at most one last column; and the pass
+    # for each pair of rows and each first column there is at most one last column; and the pass
+    MAX_MOVES = 936
     PASS_MOVE = 0xF000
     KEY_OF_SEAT = 10        # and the seat: in keys, what stands on a cell beside the digits
 
@@ -32,7 +36,8 @@ cdef struct Board:
     uint32_t owned[2][HEIGHT]           # the columns of each seat's cells
     int16_t cells[2]                    # how many these are
     int32_t ply                         # the seat to move is ply & 1
-    int16_t passes                      # in a row just before this position; the second ends the game
+    # in a row just before this position; the second ends the game
+    int16_t passes
     uint64_t hash                       # of the cells; `key` adds the rest
 
 
@@ -59,7 +64,8 @@ cdef inline uint32_t columns(Move move) noexcept nogil:
 
 
 cdef inline int swing(const Board* b, int seat, Move move) noexcept nogil:
-    """By how much a rectangle changes the lead of the seat: 1 for a cell that was nobody's, 2 for one of the opponent's."""
+    """By how much a rectangle changes the lead of the seat: 1 for a cell that was nobody's, 2 for
+    one of the opponent's."""
     cdef uint32_t mask = columns(move)
     cdef int row, gain = (bottom_row(move) - top_row(move) + 1) * popcount32(mask)
     for row in range(top_row(move), bottom_row(move) + 1):
@@ -67,8 +73,11 @@ cdef inline int swing(const Board* b, int seat, Move move) noexcept nogil:
     return gain
 
 
-cdef inline int sweep_rows(const Board* b, const uint8_t* sums, int r1, int r2, int left, int right, Move* moves) noexcept nogil:
-    """The rectangles of the rows r1 to r2 that touch the columns from left to right; `sums` are those of the columns between the rows."""
+cdef inline int sweep_rows(
+    const Board* b, const uint8_t* sums, int r1, int r2, int left, int right, Move* moves
+) noexcept nogil:
+    """The rectangles of the rows r1 to r2 that touch the columns from left to right; `sums` are
+    those of the columns between the rows."""
     cdef int first = left, last = left, total = 0, count = 0
     cdef uint32_t mask
     cdef int place
@@ -96,10 +105,13 @@ cdef inline int sweep_rows(const Board* b, const uint8_t* sums, int r1, int r2, 
     return count
 
 
-cdef inline int sweep(const Board* b, int top, int bottom, int left, int right, Move* moves) noexcept nogil:
+cdef inline int sweep(
+    const Board* b, int top, int bottom, int left, int right, Move* moves
+) noexcept nogil:
     """The rectangles that touch these rows and columns, in ascending order; returns how many.
 
-    A pair of rows between which each of these columns holds more than the target has no such rectangle, nor has any pair around it.
+    A pair of rows between which each of these columns holds more than the target has no such
+    rectangle, nor has any pair around it.
     """
     cdef uint8_t sums[WIDTH]
     cdef int r1, r2, column, least, count = 0
@@ -125,12 +137,16 @@ cdef inline int sweep(const Board* b, int top, int bottom, int left, int right, 
 
 
 cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The rectangles into `moves` (MAX_MOVES fit), in ascending order; returns how many. The pass is not among them."""
+    """The rectangles into `moves` (MAX_MOVES fit), in ascending order; returns how many. The pass
+    is not among them."""
     return sweep(b, 0, HEIGHT - 1, 0, WIDTH - 1, moves)
 
 
-cdef inline int regenerate(const Board* b, Move played, const Move* before, int count, Move* moves) noexcept nogil:
-    """The rectangles after `played`, from the `count` ones `before` it, in no order; returns how many."""
+cdef inline int regenerate(
+    const Board* b, Move played, const Move* before, int count, Move* moves
+) noexcept nogil:
+    """The rectangles after `played`, from the `count` ones `before` it, in no order; returns how
+    many."""
     cdef int top = top_row(played)
     cdef int bottom = bottom_row(played)
     cdef uint32_t mask = columns(played)
@@ -138,7 +154,9 @@ cdef inline int regenerate(const Board* b, Move played, const Move* before, int 
     cdef int i, kept = 0
     for i in range(count):
         moves[kept] = before[i]
-        kept += top_row(before[i]) > bottom or bottom_row(before[i]) < top or columns(before[i]) & mask == 0
+        kept += top_row(
+            before[i]
+        ) > bottom or bottom_row(before[i]) < top or columns(before[i]) & mask == 0
     return kept + sweep(b, top, bottom, left, left + popcount32(mask) - 1, moves + kept)
 
 

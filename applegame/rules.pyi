@@ -33,4 +33,5 @@ class Position:
     def lose_turn(self) -> Position: ...
     def scores(self) -> tuple[int | None, ...]: ...
     def perft(self, depth: int, incremental: bool = True) -> int:
-        """Sequences of `depth` plies from here. Without `incremental` every position is swept whole: the same number, slower."""
+        """Sequences of `depth` plies from here. Without `incremental` every position is swept
+        whole: the same number, slower."""

@@ -1,6 +1,7 @@
-"""The fast rules of the apple game; rules.pxd holds what searches use, this is the thin Python face and perft."""
+"""The fast rules of the apple game; rules.pxd holds what searches use, this is the thin Python face
+and perft."""
 
-from core.bits cimport lowest_bit32, popcount32
+from core.native.bits cimport lowest_bit32, popcount32
 from libc.string cimport memset
 from libc.stdint cimport uint64_t
 
@@ -15,11 +16,16 @@ cdef tuple move_tuple(Move move):
     if move == PASS_MOVE:
         return PASS
     mask = columns(move)
-    return top_row(move), lowest_bit32(mask), bottom_row(move), lowest_bit32(mask) + popcount32(mask) - 1
+    return top_row(
+        move
+    ), lowest_bit32(mask), bottom_row(move), lowest_bit32(mask) + popcount32(mask) - 1
 
 
-cdef uint64_t count_leaves(const Board* b, const Move* moves, int count, int depth, bint incremental) noexcept nogil:
-    """Perft with bulk counting, of a position with these rectangles: the last ply is counted, not made. depth >= 1."""
+cdef uint64_t count_leaves(
+    const Board* b, const Move* moves, int count, int depth, bint incremental
+) noexcept nogil:
+    """Perft with bulk counting, of a position with these rectangles: the last ply is counted, not
+    made. depth >= 1."""
     cdef Move after[MAX_MOVES]
     cdef Board child
     cdef int i, found
@@ -34,7 +40,9 @@ cdef uint64_t count_leaves(const Board* b, const Move* moves, int count, int dep
     for i in range(count):
         child = b[0]
         make(&child, moves[i])
-        found = regenerate(&child, moves[i], moves, count, after) if incremental else generate(&child, after)
+        found = regenerate(
+            &child, moves[i], moves, count, after
+        ) if incremental else generate(&child, after)
         leaves += count_leaves(&child, after, found, depth - 1, incremental)
     return leaves
 
@@ -44,7 +52,8 @@ cdef class Position:
 
     @staticmethod
     def start(object seed=0):
-        from applegame.reference import Position as Plain  # an agent never comes here, and imports nothing slow
+        # an agent never comes here, and imports nothing slow
+        from applegame.reference import Position as Plain
 
         return Position.parse(Plain.start(seed).text())
 
@@ -75,7 +84,9 @@ cdef class Position:
 
     @property
     def rows(self):
-        return tuple(["".join([self._cell(row, column) for column in range(WIDTH)]) for row in range(HEIGHT)])
+        return tuple(
+            ["".join([self._cell(row, column) for column in range(WIDTH)]) for row in range(HEIGHT)]
+        )
 
     def _cell(self, int row, int column):
         """The character of a cell."""

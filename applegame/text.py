@@ -1,4 +1,5 @@
-"""Positions as text, for the reference rules and the fast ones; RULES.md has the form. It imports next to nothing, for the agent's sake."""
+"""Positions as text, for the reference rules and the fast ones; RULES.md has the form. It imports
+next to nothing, for the agent's sake."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ NOBODY = "0"
 
 
 def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
-    """The rows, the ply and the passes in a row: ten rows, as in the official tool's input file, and perhaps "ply N passes P".
+    """The rows, the ply and the passes in a row: ten rows, as in the official tool's input file,
+    and perhaps "ply N passes P".
 
     Raises TextError.
     """
@@ -24,7 +26,9 @@ def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
             raise TextError(f"row {number} has {len(row)} cells, not {COLUMNS}")
         unknown = row.strip(STANDING + OWNED + NOBODY)
         if unknown:
-            raise TextError(f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor {OWNED[1]}")
+            raise TextError(
+                f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor {OWNED[1]}"
+            )
     if not rest:
         return rows, 0, 0
     if len(rest) != 4 or rest[::2] != ["ply", "passes"]:

@@ -1,4 +1,5 @@
-"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its judge on stdin and stdout.
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its
+judge on stdin and stdout.
 
 `python -m ataxx --uai` speaks the field's own protocol instead.
 """
@@ -10,8 +11,8 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from core.lines import Agent, converse, equip, parse_arguments, told_start
-from core.transport import FAILED, complain
+from core.agent.files import FAILED, complain
+from core.agent.lines import Agent, converse, equip, parse_arguments, told_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def main(arguments: list[str]) -> int:
         return speak_uai(arguments)
     choice = parse_arguments("ataxx", arguments, NAMES)
     rules, searcher = equip(choice, player, fast, slow)
-    agent = Agent(protocol, rules, searcher, init=False, start=told_start(rules), nodes=choice.nodes)
+    agent = Agent(
+        protocol, rules, searcher, init=False, start=told_start(rules), nodes=choice.nodes
+    )
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 
@@ -44,7 +47,9 @@ def speak_uai(arguments: list[str]) -> int:
     try:
         from ataxx import uai  # noqa: PLC0415  (the judge's agent must not wait for it)
     except ImportError as error:
-        complain(f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout")
+        complain(
+            f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout"
+        )
         return FAILED
     return uai.main(arguments)
 

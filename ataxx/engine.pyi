@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ataxx.evaluate import Weights
+from ataxx.nn.evaluate import Weights
 from ataxx.rules import Position
 from core.limits import Limits, SearchInfo
 
@@ -23,10 +23,14 @@ class Engine:
         """End the search that runs in another thread; it returns what it has found."""
 
     def pace(self, position: Position) -> float:
-        """What is left of a clock is divided by so much: 3 at least, and less than the moves that will come, as most searches end early."""
+        """What is left of a clock is divided by so much: 3 at least, and less than the moves that
+        will come, as most searches end early."""
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
         """The best move found; `report` is called after every iteration.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
+        Raises RuleError when the game is over.
         """

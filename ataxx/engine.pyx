@@ -2,15 +2,15 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
-from ataxx.evaluate cimport Network, Weights
-from ataxx.evaluate cimport evaluate as network_value
+from ataxx.nn.evaluate cimport Network, Weights
+from ataxx.nn.evaluate cimport evaluate as network_value
 from ataxx.rules cimport (
     MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make, move_tuple, over,
 )
-from core.bits cimport popcount64
-from core.rng cimport mix64
+from core.native.bits cimport popcount64
+from core.native.rng cimport mix64
 
-from ataxx.evaluate import default_weights
+from ataxx.nn.evaluate import default_weights
 from core.errors import RuleError
 from core.limits import Limits
 
@@ -28,7 +28,8 @@ cdef enum:
     NO_MOVE = 0xFFFF
     SLOTS = 4096
     AB_NOISY = 24           # three captures
-    NEAR_THE_END = 64       # plies before the game is stopped in which the ply is part of a position's key
+    # plies before the game is stopped in which the ply is part of a position's key
+    NEAR_THE_END = 64
 
 cdef double PATIENCE = 0.35     # more spends the clock before the game is decided: docs/results.md, "Time"
 
@@ -44,7 +45,8 @@ cdef inline int side(const Board* b) noexcept nogil:
 
 
 cdef inline bint jailed(const Board* b) noexcept nogil:
-    """Whether the side that has just passed is shut in, and the side to move wins by filling the board: without walls only."""
+    """Whether the side that has just passed is shut in, and the side to move wins by filling the
+    board: without walls only."""
     cdef uint64_t theirs = b.pieces[1 - (b.ply & 1)]
     cdef uint64_t empty = empty_cells(b)
     return (
@@ -105,7 +107,9 @@ cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
     return network_value(<const Network*>s.weights, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
 
 
-cdef inline int leaf_value(const AbSearch* s, const Board* b, int evaluation, int alpha, int beta, int ply) noexcept nogil:
+cdef inline int leaf_value(
+    const AbSearch* s, const Board* b, int evaluation, int alpha, int beta, int ply
+) noexcept nogil:
     return evaluation
 
 
@@ -136,18 +140,22 @@ cdef class Engine:
     def pace(self, Position position):
         """What is left of a clock is divided by so much.
 
-        12 moves and 1.2 for every empty cell are to come, on average. The pace is less, and falls faster: most searches end before the time
-        meant (PATIENCE), most games are decided before they end, and what is left of the clock then is lost (docs/results.md, "Time").
+        12 moves and 1.2 for every empty cell are to come, on average. The pace is less, and falls
+        faster: most searches end before the time meant (PATIENCE), most games are decided before
+            they end, and what is left of the clock then is lost (docs/results.md, "Time").
         """
         return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 
     def choose(self, Position position, limits, report=None):
         """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n. Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
+        Raises RuleError when the game is over.
         """
         cdef Board root = position.board
         if over(&root):
             raise RuleError("the game is over")
         unbound = limits.deadline is None and limits.nodes is None and limits.depth is None
-        return ab_choose(self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report)
+        return ab_choose(
+            self.search, &root, limits, DEFAULT_DEPTH if unbound else limits.depth or 1000, report
+        )

@@ -1,4 +1,5 @@
-"""Positions of Ataxx as FEN, the way the field's programs write them; RULES.md tells the form. Shared by both rules."""
+"""Positions of Ataxx as FEN, the way the field's programs write them; RULES.md tells the form.
+Shared by both rules."""
 
 from __future__ import annotations
 
@@ -17,10 +18,13 @@ MOST = 9999
 
 
 def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
-    """The 49 labels row by row from the top left, the plies played, and the plies since the last division. Raises TextError."""
+    """The 49 labels row by row from the top left, the plies played, and the plies since the last
+    division. Raises TextError."""
     words = text.split()
     if len(words) != 4:
-        raise TextError(f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}")
+        raise TextError(
+            f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}"
+        )
     board, side, halfmoves, number = words
     if side not in ("x", "o"):
         raise TextError(f"the side to move is x or o, not {side[:40]!r}")
@@ -55,7 +59,9 @@ def _parse_board(text: str) -> tuple[int, ...]:
             elif letter in "1234567":
                 cells += [EMPTY] * int(letter)
             else:
-                raise TextError(f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty cells")
+                raise TextError(
+                    f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty cells"
+                )
         if len(cells) - before != SIZE:
             raise TextError(f"row {number} has {len(cells) - before} cells, not {SIZE}")
     return tuple(cells)

@@ -1,7 +1,8 @@
 """`python -m ataxx.make_openings`: makes the book of balanced openings, ataxx/openings.txt.
 
-An opening is so many random plies from the start, of which the engine, with a fixed number of nodes, finds that neither side is far
-ahead. No two are the same by turning and reflecting the board. The book says at its head how it was made.
+An opening is so many random plies from the start, of which the engine, with a fixed number of
+nodes, finds that neither side is far ahead. No two are the same by turning and reflecting the
+board. The book says at its head how it was made.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ def canonical(position: Position) -> tuple[int, ...]:
     return min(tuple(position.cells[cell] for cell in order) for order in SYMMETRIES)
 
 
-def openings(plies: int, nodes: int, most: int, seed: int, name: str) -> Iterator[tuple[Position, int]]:
-    """Openings without end, or until nearly all that are drawn are known, with their scores for the side to move."""
+def openings(
+    plies: int, nodes: int, most: int, seed: int, name: str
+) -> Iterator[tuple[Position, int]]:
+    """Openings without end, or until nearly all that are drawn are known, with their scores for the
+    side to move."""
     random = Random(seed)
     engine: Any = player(name, seed)
     known: set[tuple[int, ...]] = set()
@@ -65,19 +69,50 @@ def openings(plies: int, nodes: int, most: int, seed: int, name: str) -> Iterato
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m ataxx.make_openings", description="Make the book of balanced openings.")
-    parser.add_argument("--plies", type=int, default=4, help="of each opening (default: %(default)s)")
-    parser.add_argument("--count", type=int, default=2000, help="of openings (default: %(default)s)")
-    parser.add_argument("--nodes", type=int, default=20000, help="of the search that weighs each (default: %(default)s)")
-    parser.add_argument("--most", type=int, default=60, help="score of a balanced one, for either side (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m ataxx.make_openings", description="Make the book of balanced openings."
+    )
+    parser.add_argument(
+        "--plies", type=int, default=4, help="of each opening (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--count", type=int, default=2000, help="of openings (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        default=20000,
+        help="of the search that weighs each (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=60,
+        help="score of a balanced one, for either side (default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--player", default=NAMES[0], choices=NAMES, help="who weighs (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=BOOK, metavar="FILE", help="default: %(default)s")
+    parser.add_argument(
+        "--player", default=NAMES[0], choices=NAMES, help="who weighs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=BOOK, metavar="FILE", help="default: %(default)s"
+    )
     chosen = parser.parse_args(arguments)
-    command = " ".join(f"--{name} {getattr(chosen, name)}" for name in ("plies", "count", "nodes", "most", "seed", "player"))
+    command = " ".join(
+        f"--{name} {getattr(chosen, name)}"
+        for name in ("plies", "count", "nodes", "most", "seed", "player")
+    )
     lines = [f"# python -m ataxx.make_openings {command}"]
-    found = islice(openings(chosen.plies, chosen.nodes, chosen.most, chosen.seed, chosen.player), chosen.count)
-    shown = track(found, "openings", chosen.count, console=Console(stderr=True), disable=not sys.stderr.isatty())
+    found = islice(
+        openings(chosen.plies, chosen.nodes, chosen.most, chosen.seed, chosen.player), chosen.count
+    )
+    shown = track(
+        found,
+        "openings",
+        chosen.count,
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    )
     lines += [position.text() for position, _ in shown]
     if len(lines) <= chosen.count:
         print(f"only {len(lines) - 1} openings are balanced enough", file=sys.stderr)

@@ -1,4 +1,5 @@
-"""Openings for games that are to differ: the option `opening`. `ataxx/openings.txt` holds them; `python -m ataxx.make_openings` made it."""
+"""Openings for games that are to differ: the option `opening`. `ataxx/openings.txt` holds them;
+`python -m ataxx.make_openings` made it."""
 
 from __future__ import annotations
 
@@ -13,13 +14,16 @@ BOOK = Path(__file__).with_name("openings.txt")
 
 
 def start_fen(plies: int, seed: int) -> str:
-    """The start of a game: an opening of so many plies, which `seed` chooses. Raises UnknownNameError.
+    """The start of a game: an opening of so many plies, which `seed` chooses. Raises
+    UnknownNameError.
 
     As many seeds in a row as there are openings choose different ones.
     """
     openings = _book()
     if plies not in openings:
-        raise UnknownNameError(f"ataxx has openings of {', '.join(map(str, sorted(openings)))} plies, not of {plies}")
+        raise UnknownNameError(
+            f"ataxx has openings of {', '.join(map(str, sorted(openings)))} plies, not of {plies}"
+        )
     return openings[plies][seed % len(openings[plies])]
 
 

@@ -1,4 +1,5 @@
-"""The built-in players of Ataxx, by name. All but `bot` are frozen: opponents to measure against must not improve with us."""
+"""The built-in players of Ataxx, by name. All but `bot` are frozen: opponents to measure against
+must not improve with us."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ NAMES = ("bot", "greedy", "random")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
+    UnknownNameError, ImportError."""
     if name == "bot":
         from ataxx.engine import Engine  # noqa: PLC0415  (compiled; the others need nothing)
 

@@ -1,6 +1,8 @@
-"""Ataxx' texts in both directions and our log; shared by agent and judge. Translation and nothing else.
+"""Ataxx' texts in both directions and our log; shared by agent and judge. Translation and nothing
+else.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the agent's sake.
+What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
+agent's sake.
 """
 
 from __future__ import annotations
@@ -44,7 +46,12 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
     """The move in a program's answer. Raises TextError."""
     word, *rest = text.split() or [""]
     if word != "MOVE":
-        raise TextError(f"expected MOVE and four integers, got {text[:40]!r}" if word else "the answer is empty", MALFORMED)
+        raise TextError(
+            f"expected MOVE and four integers, got {text[:40]!r}"
+            if word
+            else "the answer is empty",
+            MALFORMED,
+        )
     return dialect.four_integers(rest, MALFORMED)
 
 

@@ -1,4 +1,5 @@
-"""The rules of Ataxx in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+"""The rules of Ataxx in plain Python, slow and readable: the referee's truth. RULES.md tells them
+in words."""
 
 from __future__ import annotations
 
@@ -26,8 +27,15 @@ INFO = GameInfo(
     lines=LineJudge(init=False, megabytes=1024),
     options={
         "plies": Option(PLIES, "plies of both players together until the game is stopped"),
-        "halfmove_limit": Option(0, "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)"),
-        "opening": Option(0, "plies of a balanced opening from the book, by the seed, before the players take over", of_start=True),
+        "halfmove_limit": Option(
+            0,
+            "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)",
+        ),
+        "opening": Option(
+            0,
+            "plies of a balanced opening from the book, by the seed, before the players take over",
+            of_start=True,
+        ),
     },
     adapters={"uai": "ataxx.uai_adapter"},
 )
@@ -63,11 +71,15 @@ class Position:
     halfmove_limit: int = 0
 
     @classmethod
-    def start(cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0, opening: int = 0) -> Position:
-        """The start of every game, or an opening of so many plies, which `seed` chooses. Raises UnknownNameError."""
+    def start(
+        cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0, opening: int = 0
+    ) -> Position:
+        """The start of every game, or an opening of so many plies, which `seed` chooses. Raises
+        UnknownNameError."""
         if opening == 0:
             return cls.parse(START, plies, halfmove_limit)
-        from ataxx.openings import start_fen  # noqa: PLC0415  (agents never ask for one, and bundles have no book)
+        # Agents never ask for one, and bundles have no book.
+        from ataxx.openings import start_fen  # noqa: PLC0415
 
         return cls.parse(start_fen(opening, seed), plies, halfmove_limit)
 
@@ -86,7 +98,8 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """When a side has no pieces, nobody can move (so on a full board), or a limit is reached."""
+        """When a side has no pieces, nobody can move (so on a full board), or a limit is
+        reached."""
         return (
             self.ply >= self.plies
             or (0 < self.halfmove_limit <= self.halfmoves)
@@ -110,7 +123,8 @@ class Position:
         return sorted(moves)
 
     def canonical(self, move: Move) -> Move:
-        """The name under which `legal` has a move: whichever piece divides, what comes of it is the same, so the first one is named."""
+        """The name under which `legal` has a move: whichever piece divides, what comes of it is the
+        same, so the first one is named."""
         if len(move) != 4 or move[:2] not in INDEX or move[2:] not in INDEX:
             return move
         start, end = INDEX[move[:2]], INDEX[move[2:]]
@@ -119,7 +133,8 @@ class Position:
         return next(NAMES[s] for s in NEAR[end] if self.cells[s] == self._mine) + move[2:]
 
     def play(self, move: Move) -> Position:
-        """The position after `move`, in which any of the pieces that could divide may be named. Raises IllegalMoveError."""
+        """The position after `move`, in which any of the pieces that could divide may be named.
+        Raises IllegalMoveError."""
         if self.canonical(move) not in self.legal():
             raise IllegalMoveError(self._why_illegal(move), protocol.ILLEGAL)
         return self._after(move)
@@ -139,14 +154,20 @@ class Position:
         return sum(self._after(move).perft(depth - 1) for move in self.legal())
 
     def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
-        """The board with the judge's row and column numbers; a cell of `marks` is (column, row) from (0, 0) at the top left."""
+        """The board with the judge's row and column numbers; a cell of `marks` is (column, row)
+        from (0, 0) at the top left."""
         marks = marks or {}
         drawing: Drawing = [[("  " + " ".join(str(c + 1) for c in range(SIZE)), "label")]]
         for row in range(SIZE):
             line = [(f"{row + 1} ", "label")]
             for column in range(SIZE):
                 label = self.cells[row * SIZE + column]
-                text, style = {EMPTY: ("·", "empty"), FIRST: ("O", "seat0"), SECOND: ("X", "seat1"), WALL: ("#", "label")}[label]
+                text, style = {
+                    EMPTY: ("·", "empty"),
+                    FIRST: ("O", "seat0"),
+                    SECOND: ("X", "seat1"),
+                    WALL: ("#", "label"),
+                }[label]
                 line += [(text, marks.get((column, row), style)), (" ", "empty")]
             drawing.append(line)
         return drawing
@@ -158,7 +179,9 @@ class Position:
 
     def _can_move(self, label: int) -> bool:
         return any(
-            self.cells[end] == EMPTY and any(self.cells[start] == label for start in NEAR[end] + FAR[end]) for end in range(SIZE * SIZE)
+            self.cells[end] == EMPTY
+            and any(self.cells[start] == label for start in NEAR[end] + FAR[end])
+            for end in range(SIZE * SIZE)
         )
 
     def _after(self, move: Move) -> Position:
@@ -198,14 +221,19 @@ class Position:
         return f"{move[2:]} is further than two cells from {move[:2]}"
 
 
-NAMES: tuple[Move, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
+NAMES: tuple[Move, ...] = tuple(
+    (row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1)
+)
 """(row, column) of every cell, from 1, as the judge says it."""
 INDEX = {name: index for index, name in enumerate(NAMES)}
 
 
 def _at_distance(distance: int) -> tuple[tuple[int, ...], ...]:
     """For every cell those at that distance, in ascending order."""
-    return tuple(tuple(INDEX[b] for b in NAMES if max(abs(a[0] - b[0]), abs(a[1] - b[1])) == distance) for a in NAMES)
+    return tuple(
+        tuple(INDEX[b] for b in NAMES if max(abs(a[0] - b[0]), abs(a[1] - b[1])) == distance)
+        for a in NAMES
+    )
 
 
 NEAR, FAR = _at_distance(1), _at_distance(2)

@@ -1,5 +1,6 @@
-/* The cells one step and two steps away from each cell, by its bit (see rules.pxd); none for guard bits.
- * tests/test_ataxx_fast_rules.py holds them against the reference rules. */
+/* The cells one step and two steps away from each cell, by its bit (see rules.pxd); none for guard
+   bits.
+   * tests/test_ataxx_fast_rules.py holds them against the reference rules. */
 #ifndef ATAXX_RINGS_H
 #define ATAXX_RINGS_H
 

@@ -3,14 +3,15 @@
     bit     row * 8 + column      rows and columns 0 .. 6 from the top left; column 7 and row 7 are guards that are never set
     move    from << 6 | to        a division names its destination twice; PASS_MOVE is 63 << 6 | 63
 
-There is no unmake: a position is 32 bytes, and a search copies it. Its key is not kept up either but computed where it is wanted: a
-few multiplications cost less than going through the captured pieces.
+There is no unmake: a position is 32 bytes, and a search copies it. Its key is not kept up either
+but computed where it is wanted: a few multiplications cost less than going through the captured
+    pieces.
 """
 
 from libc.stdint cimport int16_t, uint16_t, uint64_t
 
-from core.bits cimport lowest_bit64, popcount64
-from core.rng cimport mix64
+from core.native.bits cimport lowest_bit64, popcount64
+from core.native.rng cimport mix64
 
 cdef extern from "ataxx/rings.h" nogil:
     const uint64_t CELLS        # the 49 cells
@@ -20,7 +21,8 @@ cdef extern from "ataxx/rings.h" nogil:
 ctypedef uint16_t Move
 
 cdef enum:
-    MAX_MOVES = 256             # no position has more than 179 leaps (a bound by linear programming) and 48 divisions
+    # no position has more than 179 leaps (a bound by linear programming) and 48 divisions
+    MAX_MOVES = 256
     PASS_MOVE = 0xFFF
 
 cdef struct Board:
@@ -33,13 +35,15 @@ cdef struct Board:
 
 
 cdef inline uint64_t near(uint64_t cells) noexcept nogil:
-    """These cells and those within one step of them; what lies on guards or walls is for the caller to mask."""
+    """These cells and those within one step of them; what lies on guards or walls is for the caller
+    to mask."""
     cdef uint64_t rows = cells | cells << 1 | cells >> 1
     return rows | rows << 8 | rows >> 8
 
 
 cdef inline uint64_t far(uint64_t cells) noexcept nogil:
-    """These cells and those within two steps of them; what lies on guards or walls is for the caller to mask."""
+    """These cells and those within two steps of them; what lies on guards or walls is for the
+    caller to mask."""
     return near(near(cells) & CELLS)
 
 
@@ -48,9 +52,12 @@ cdef inline uint64_t empty_cells(const Board* b) noexcept nogil:
 
 
 cdef inline bint stopped(const Board* b) noexcept nogil:
-    """Whether a side has no pieces or a limit is reached: the ends of a game that do not ask who can move."""
+    """Whether a side has no pieces or a limit is reached: the ends of a game that do not ask who
+    can move."""
     return (
-        b.pieces[0] == 0 or b.pieces[1] == 0 or b.ply >= b.last_ply or (b.halfmove_limit > 0 and b.halfmoves >= b.halfmove_limit)
+        b.pieces[0] == 0 or b.pieces[1] == 0 or b.ply >= b.last_ply or (
+            b.halfmove_limit > 0 and b.halfmoves >= b.halfmove_limit
+        )
     )
 
 
@@ -71,7 +78,8 @@ cdef inline int count_moves(const Board* b) noexcept nogil:
 
 
 cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first; returns how many, 0 when it is stuck."""
+    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first;
+    returns how many, 0 when it is stuck."""
     cdef uint64_t own = b.pieces[b.ply & 1]
     cdef uint64_t empty = empty_cells(b)
     cdef uint64_t targets = near(own) & empty
@@ -106,13 +114,15 @@ cdef inline void make(Board* b, Move move) noexcept nogil:
         return
     if start == end:
         b.halfmoves = 0
-    # A division flips its empty destination, which is set the next moment: no branch for what a leap leaves behind.
+    # A division flips its empty destination, which is set the next moment: no branch for what a
+    # leap leaves behind.
     b.pieces[seat] = (own ^ <uint64_t>1 << start) | <uint64_t>1 << end | captured
     b.pieces[seat ^ 1] = other ^ captured
 
 
 cdef inline uint64_t key(const Board* b) noexcept nogil:
-    """Hash of the pieces and the side to move; walls are the same for a whole game. Every bit is as good as any other."""
+    """Hash of the pieces and the side to move; walls are the same for a whole game. Every bit is as
+    good as any other."""
     return mix64(mix64(b.pieces[0] | <uint64_t>(b.ply & 1) << 63) ^ b.pieces[1])
 
 

@@ -8,12 +8,22 @@ class Position:
     """A position of Ataxx, a value: `play` gives a new one."""
 
     @classmethod
-    def start(cls, seed: int = 0, plies: int = ..., halfmove_limit: int = 0, opening: int = 0) -> Position: ...
+    def start(
+        cls, seed: int = 0, plies: int = ..., halfmove_limit: int = 0, opening: int = 0
+    ) -> Position: ...
     @classmethod
     def parse(cls, text: str, plies: int = ..., halfmove_limit: int = 0) -> Position: ...
     @classmethod
-    def from_cells(cls, cells: Sequence[int], ply: int = 0, halfmoves: int = 0, plies: int = ..., halfmove_limit: int = 0) -> Position:
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it cannot hold."""
+    def from_cells(
+        cls,
+        cells: Sequence[int],
+        ply: int = 0,
+        halfmoves: int = 0,
+        plies: int = ...,
+        halfmove_limit: int = 0,
+    ) -> Position:
+        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it
+        cannot hold."""
 
     @property
     def cells(self) -> tuple[int, ...]: ...
@@ -46,4 +56,5 @@ class Position:
     def lose_turn(self) -> Position: ...
     def scores(self) -> tuple[int | None, ...]: ...
     def perft(self, depth: int, bulk: bool = True) -> int:
-        """Sequences of `depth` plies from here. Without `bulk` the last ply is made, too, not only counted: the same number, slower."""
+        """Sequences of `depth` plies from here. Without `bulk` the last ply is made, too, not only
+        counted: the same number, slower."""

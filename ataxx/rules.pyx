@@ -1,6 +1,7 @@
-"""The fast rules of Ataxx; rules.pxd holds what searches use, this is the thin Python face and perft."""
+"""The fast rules of Ataxx; rules.pxd holds what searches use, this is the thin Python face and
+perft."""
 
-from core.bits cimport lowest_bit64, popcount64
+from core.native.bits cimport lowest_bit64, popcount64
 from libc.stdint cimport uint64_t
 
 from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, WALL, format_fen, parse_fen
@@ -17,7 +18,8 @@ cdef tuple cell_name(int bit):
 
 
 cdef tuple move_tuple(const Board* b, Move move):
-    """The pseudolegal move as Python sees it; for a division the first of the pieces that could divide is named."""
+    """The pseudolegal move as Python sees it; for a division the first of the pieces that could
+    divide is named."""
     cdef int start = move >> 6
     cdef int end = move & 63
     if move == PASS_MOVE:
@@ -109,15 +111,21 @@ cdef class Position:
         return Position.from_cells(*parse_fen(text), plies, halfmove_limit)
 
     @staticmethod
-    def from_cells(cells, object ply=0, object halfmoves=0, object plies=PLIES, object halfmove_limit=0):
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it cannot hold."""
+    def from_cells(
+        cells, object ply=0, object halfmoves=0, object plies=PLIES, object halfmove_limit=0
+    ):
+        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it
+        cannot hold."""
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef int index, label
         cdef uint64_t cell
         if len(cells) != SIZE * SIZE:
             raise RuleError(f"{len(cells)} cells, not {SIZE * SIZE}")
-        for name, value in (("ply", ply), ("halfmoves", halfmoves), ("plies", plies), ("halfmove_limit", halfmove_limit)):
+        for name, value in (
+            ("ply", ply), ("halfmoves", halfmoves), ("plies", plies),
+            ("halfmove_limit", halfmove_limit)
+        ):
             if not 0 <= value <= LONGEST:
                 raise RuleError(f"{name} is {value}, not from 0 to {LONGEST}")
         b.pieces[:] = [0, 0]
@@ -226,7 +234,8 @@ cdef class Position:
         raise IllegalMoveError(f"{move} is not legal here", ILLEGAL)
 
     cdef bint _owns(self, tuple move):
-        """Whether the side to move has a piece on the cell that the move, which has a code, starts from."""
+        """Whether the side to move has a piece on the cell that the move, which has a code, starts
+        from."""
         cdef int bit = (move[0] - 1) * 8 + move[1] - 1
         return self.board.pieces[self.board.ply & 1] >> bit & 1
 

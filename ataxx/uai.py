@@ -1,7 +1,8 @@
-"""`python -m ataxx --uai`: the program that other people's user interfaces and match tools run. RULES.md lists what it understands.
+"""`python -m ataxx --uai`: the program that other people's user interfaces and match tools run.
+RULES.md lists what it understands.
 
-A search runs in a thread of its own, so that `stop` and `isready` are heard meanwhile. A command that cannot be followed is answered
-by an `info string` line.
+A search runs in a thread of its own, so that `stop` and `isready` are heard meanwhile. A command
+that cannot be followed is answered by an `info string` line.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from ataxx.players import NAMES, player
 from ataxx.reference import PLIES
 from ataxx.rules import Position
 from ataxx.uai_text import NOTHING, format_uai, parse_uai
+from core.agent.lines import CLOCK, SHARE
+from core.background import Thinking
 from core.budget import budget
 from core.errors import QuartetError, TextError
 from core.limits import Limits
-from core.lines import CLOCK, SHARE
-from core.thinking import Thinking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +40,8 @@ ENDLESS_PLIES = 19_999
 ENDLESS_DEPTH = 1000
 """Of an endless search; without any limit an engine takes one of its own."""
 NUMBERS = ("movetime", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "perft")
-"""What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who moves first, and w is o."""
+"""What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who
+moves first, and w is o."""
 FLAGS = ("infinite", "ponder")
 
 
@@ -50,13 +52,16 @@ OPTIONS = {
     "HalfmoveLimit": (0, 0, 1000),
     "PlyLimit": (PLIES, 1, ENDLESS_PLIES),
 }
-"""What `setoption` sets, all of them numbers: default, least, most. Hash is for players with a table; there is one thread."""
+"""What `setoption` sets, all of them numbers: default, least, most. Hash is for players with a
+table; there is one thread."""
 
 
 class Program:
     """What a UAI program knows: its options, the position, and the search that goes on."""
 
-    def __init__(self, make_player: Callable[[int], Searcher[Any]], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, make_player: Callable[[int], Searcher[Any]], say: Callable[[str], None]
+    ) -> None:
         """`make_player` takes the megabytes of its table; `say` gets lines, from two threads."""
         self._make_player = make_player
         self._say = say
@@ -68,7 +73,8 @@ class Program:
         self._released = threading.Event()
 
     def hear(self, line: str) -> bool:
-        """Follow a command; whether there may be another one. It never raises, whatever the line says."""
+        """Follow a command; whether there may be another one. It never raises, whatever the line
+        says."""
         word, *words = line.split() or [""]
         if word in ("", "quit"):
             self._stop()
@@ -154,8 +160,11 @@ class Program:
         def tell_move(found: SearchInfo | None, error: Exception | None) -> None:
             if error is not None:
                 self._complain(f"internal error: {type(error).__name__}: {error}")
-            self._released.wait()  # whoever asked for an endless search does not want to hear a move before `stop`
-            self._say(f"bestmove {format_uai(position.legal()[-1] if found is None else found.move)}")
+            # whoever asked for an endless search does not want to hear a move before `stop`
+            self._released.wait()
+            self._say(
+                f"bestmove {format_uai(position.legal()[-1] if found is None else found.move)}"
+            )
 
         self._search = Thinking(self._player, position, limits, tell, tell_move)
 
@@ -172,7 +181,8 @@ class Program:
             self._search = None
 
     def _await_search(self) -> None:
-        """Let a search come to its end, as those with a bound do. Raises TextError where an endless one goes on."""
+        """Let a search come to its end, as those with a bound do. Raises TextError where an endless
+        one goes on."""
         if self._search is not None and not self._search.over:
             if not self._released.is_set():
                 raise TextError("a search goes on; stop it first")
@@ -186,7 +196,9 @@ class Program:
         options = {"plies": ENDLESS_PLIES, "halfmove_limit": self._options["HalfmoveLimit"]}
         position = Position.parse(" ".join(words), **options)
         if position.ply + len(moves) < self._options["PlyLimit"]:
-            position = Position.parse(" ".join(words), **{**options, "plies": self._options["PlyLimit"]})
+            position = Position.parse(
+                " ".join(words), **{**options, "plies": self._options["PlyLimit"]}
+            )
         for text in moves:
             position = position.play(parse_uai(text, position))
         return position
@@ -221,7 +233,12 @@ class Program:
             if given.soft is not None and given.deadline is not None:
                 soft.append(given.soft + extra)
                 hard.append(min(given.deadline + extra, heard + left))
-        return Limits(soft=min(soft, default=None), deadline=min(hard, default=None), nodes=wanted.get("nodes"), depth=wanted.get("depth"))
+        return Limits(
+            soft=min(soft, default=None),
+            deadline=min(hard, default=None),
+            nodes=wanted.get("nodes"),
+            depth=wanted.get("depth"),
+        )
 
     def _perft(self, depth: int) -> None:
         count = 0
@@ -229,7 +246,9 @@ class Program:
             started = CLOCK()
             count = self._position.perft(plies)
             seconds = max(CLOCK() - started, 1e-9)
-            self._say(f"info depth {plies} nodes {count} time {seconds * 1000:.0f} nps {count / seconds:.0f}")
+            self._say(
+                f"info depth {plies} nodes {count} time {seconds * 1000:.0f} nps {count / seconds:.0f}"
+            )
         self._say(f"nodes {count}")
 
     def _complain(self, text: str) -> None:
@@ -247,7 +266,8 @@ def converse(make_player: Callable[[int], Searcher[Any]], source: BinaryIO, sink
     lock = threading.Lock()
 
     def say(line: str) -> None:
-        with lock, suppress(OSError):  # where nobody listens any more, the end of input will come, too
+        # where nobody listens any more, the end of input will come, too
+        with lock, suppress(OSError):
             sink.write(line.encode("ascii", "replace") + b"\n")
             sink.flush()
 
@@ -263,9 +283,17 @@ def main(arguments: Sequence[str]) -> int:
     """Run the program; gives the exit status. Exits with status 2 on unknown options and names."""
     import argparse  # noqa: PLC0415
 
-    parser = argparse.ArgumentParser(prog="python -m ataxx --uai", description="Speak UAI, the Universal Ataxx Interface.")
+    parser = argparse.ArgumentParser(
+        prog="python -m ataxx --uai", description="Speak UAI, the Universal Ataxx Interface."
+    )
     parser.add_argument("--uai", action="store_true", help="this")
-    parser.add_argument("--player", default=NAMES[0], choices=NAMES, metavar="NAME", help=f"{', '.join(NAMES)} (default: %(default)s)")
+    parser.add_argument(
+        "--player",
+        default=NAMES[0],
+        choices=NAMES,
+        metavar="NAME",
+        help=f"{', '.join(NAMES)} (default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="for players that choose at random")
     chosen = parser.parse_args(arguments)
 

@@ -1,7 +1,9 @@
-"""`python -m ataxx.uai_adapter [OPTION...] COMMAND`: seats a UAI engine before a judge that speaks ALPHANO's lines.
+"""`python -m ataxx.uai_adapter [OPTION...] COMMAND`: seats a UAI engine before a judge that speaks
+ALPHANO's lines.
 
-Judge and arena start it for a program that is named `uai:COMMAND`. What the engine does wrong reaches the judge: a move that is not
-legal is handed on, an engine that dies takes the adapter with it, one that is silent is waited for. RULES.md says what it is sent.
+Judge and arena start it for a program that is named `uai:COMMAND`. What the engine does wrong
+reaches the judge: a move that is not legal is handed on, an engine that dies takes the adapter with
+    it, one that is silent is waited for. RULES.md says what it is sent.
 """
 
 from __future__ import annotations
@@ -22,18 +24,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from ataxx import protocol
 from ataxx.rules import Position
 from ataxx.uai_text import parse_uai
+from core.agent.files import BAD_INPUT, FAILED, GOOD, complain
+from core.agent.lines import LONGEST_LINE, told_start
 from core.errors import QuartetError, TextError
 from core.leaving import leave_on
-from core.lines import LONGEST_LINE, told_start
 from core.messages import READY_ANSWER, Finish, Opponent, Ready, Turn
-from core.transport import BAD_INPUT, FAILED, GOOD, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
 MARGIN_MS = 10
-"""The engine is told that it has so much less on its clock: what adapter, pipes and the judge's whole milliseconds may cost."""
+"""The engine is told that it has so much less on its clock: what adapter, pipes and the judge's
+whole milliseconds may cost."""
 QUIT_SECONDS = 0.3
 """For the engine to end after `quit`, before it is killed; the judge gives us a second."""
 OPTION = re.compile(r"""--(margin|option|go)[ =]("[^"]*"|'[^']*'|\S+)\s+""")
@@ -56,7 +59,8 @@ class Settings(NamedTuple):
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
-    """One argument is a whole line, as the arena gives it, several are its words. Raises TextError."""
+    """One argument is a whole line, as the arena gives it, several are its words. Raises
+    TextError."""
     line = (arguments[0] if len(arguments) == 1 else shlex.join(arguments)).strip()
     margin, options, go = MARGIN_MS, [], None
     while found := OPTION.match(line):
@@ -87,7 +91,8 @@ class EngineError(Exception):
 
 
 class Engine:
-    """The engine's process. Every line that it says goes into `heard`, as (True, line), and in the end (True, None)."""
+    """The engine's process. Every line that it says goes into `heard`, as (True, line), and in the
+    end (True, None)."""
 
     def __init__(self, command: str, heard: SimpleQueue[tuple[bool, str | None]]) -> None:
         """Start it. Raises OSError."""
@@ -95,8 +100,12 @@ class Engine:
         words = [os.path.abspath(command)] if is_file else command  # noqa: PTH100
         # A group of its own: a shell's children are to end with it.
         group = {} if sys.platform == "win32" else {"process_group": 0}
-        self._process = subprocess.Popen(words, shell=not is_file, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **group)  # type: ignore[call-overload]
-        threading.Thread(target=listen, args=(self._process.stdout, heard, True), daemon=True).start()
+        self._process = subprocess.Popen(
+            words, shell=not is_file, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **group
+        )  # type: ignore[call-overload]
+        threading.Thread(
+            target=listen, args=(self._process.stdout, heard, True), daemon=True
+        ).start()
 
     def say(self, *lines: str) -> None:
         """Send lines, all at once. Never fails: an engine that does not hear will not answer."""
@@ -108,7 +117,11 @@ class Engine:
         """How it ended, in words."""
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(QUIT_SECONDS)
-            return f"the engine ended with exit status {code}" if code >= 0 else f"the engine was killed by signal {-code}"
+            return (
+                f"the engine ended with exit status {code}"
+                if code >= 0
+                else f"the engine was killed by signal {-code}"
+            )
         return "the engine closed its output"
 
     def close(self) -> None:
@@ -135,7 +148,13 @@ def listen(source: BinaryIO, heard: SimpleQueue[tuple[bool, str | None]], is_eng
 class Adapter:
     """Between a judge, heard through the queue, and an engine."""
 
-    def __init__(self, engine: Engine, settings: Settings, heard: SimpleQueue[tuple[bool, str | None]], sink: BinaryIO) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        heard: SimpleQueue[tuple[bool, str | None]],
+        sink: BinaryIO,
+    ) -> None:
         self._engine = engine
         self._settings = settings
         self._heard = heard
@@ -148,7 +167,8 @@ class Adapter:
         self._seat = 0
 
     def run(self) -> None:
-        """Go on until the judge has had enough. Raises EngineError, and QuartetError where the judge says what cannot be."""
+        """Go on until the judge has had enough. Raises EngineError, and QuartetError where the
+        judge says what cannot be."""
         with suppress(GoneError):
             while True:
                 is_engine, line = (False, self._kept.pop(0)) if self._kept else self._heard.get()
@@ -180,7 +200,10 @@ class Adapter:
             self._engine.say("uai")
             self._until("uaiok")
             self._is_greeted = True
-            self._engine.say(*(f"setoption name {name} value {value}" for name, value in self._settings.options), "isready")
+            self._engine.say(
+                *(f"setoption name {name} value {value}" for name, value in self._settings.options),
+                "isready",
+            )
             self._until("readyok")
         self._engine.say("uainewgame", "isready")
         self._until("readyok")
@@ -199,7 +222,8 @@ class Adapter:
         self._info = {}
         # Halfmoves are always 0: the field has a rule about them that this judge has not.
         self._engine.say(
-            f"position fen {board} {side} 0 {number}", f"go {self._settings.go or f'btime {first} wtime {second} binc 0 winc 0'}"
+            f"position fen {board} {side} 0 {number}",
+            f"go {self._settings.go or f'btime {first} wtime {second} binc 0 winc 0'}",
         )
         said = self._until("bestmove")
         seconds = time.perf_counter() - started
@@ -210,14 +234,19 @@ class Adapter:
             answer = protocol.format_answer(move, self._seat)
             self._position = position.play(move)
         except QuartetError:
-            complain(f"the engine says {' '.join(said)[:80]!r}, which is not legal in {position.text()}")
+            complain(
+                f"the engine says {' '.join(said)[:80]!r}, which is not legal in {position.text()}"
+            )
         self._answer(answer)  # the judge has the last word
         if "QUARTET_INFO" in os.environ and self._info.get("depth", "").isdecimal():
             nodes = self._info.get("nodes", "")
-            complain(f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} seconds {seconds:.6f}")
+            complain(
+                f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} seconds {seconds:.6f}"
+            )
 
     def _until(self, word: str) -> list[str]:
-        """The words of the engine's next line that begins with `word`. Raises EngineError when it ends, GoneError when the judge leaves."""
+        """The words of the engine's next line that begins with `word`. Raises EngineError when it
+        ends, GoneError when the judge leaves."""
         while True:
             is_engine, line = self._heard.get()
             if not is_engine:
@@ -242,7 +271,8 @@ class Adapter:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the adapter; gives the exit status: BAD_INPUT for bad arguments, FAILED when the engine is to blame."""
+    """Run the adapter; gives the exit status: BAD_INPUT for bad arguments, FAILED when the engine
+    is to blame."""
     leave_on("SIGTERM")
     heard: SimpleQueue[tuple[bool, str | None]] = SimpleQueue()
     try:

@@ -1,9 +1,10 @@
-"""Assembles an executable file by a plan: the bootloader, followed by an archive of everything else, as PyInstaller's writers make it.
+"""Assembles an executable file by a plan: the bootloader, followed by an archive of everything
+else, as PyInstaller's writers make it.
 
     PYTHONHASHSEED=0 python -P build/assemble.py < plan.json
 
-It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends on what else is loaded, and on the
-order of sets. `build/frozen.py` makes the plan:
+It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends
+on what else is loaded, and on the order of sets. `build/frozen.py` makes the plan:
 
     bootloader, executable      files; the executable is made
     library                     the name of Python's shared library among the files
@@ -33,18 +34,26 @@ MODULES = "base_library.zip"
 UNCHECKED = 1
 """In the head of a .pyc: it belongs to a source of this hash, which need not be looked at."""
 UNPACKED, LINKED = "x", "b"
-"""PyInstaller's letters for files that are unpacked: data, and libraries, which are made executable."""
+"""PyInstaller's letters for files that are unpacked: data, and libraries, which are made
+executable."""
 
 
 def archive(modules: dict[str, str]) -> bytes:
-    """All modules, compiled without their docstrings, in a ZIP file; not compressed, which would cost time at every start."""
+    """All modules, compiled without their docstrings, in a ZIP file; not compressed, which would
+    cost time at every start."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
         for module, source in sorted(modules.items()):
-            name = module.replace(".", "/") + ("/__init__" if Path(source).name == "__init__.py" else "")
+            name = module.replace(".", "/") + (
+                "/__init__" if Path(source).name == "__init__.py" else ""
+            )
             data = Path(source).read_bytes()
             code = compile(data, name + ".py", "exec", dont_inherit=True, optimize=2)
-            head = importlib.util.MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + importlib.util.source_hash(data)
+            head = (
+                importlib.util.MAGIC_NUMBER
+                + UNCHECKED.to_bytes(4, "little")
+                + importlib.util.source_hash(data)
+            )
             file.writestr(zipfile.ZipInfo(name + ".pyc"), head + marshal.dumps(code))
     return content.getvalue()
 
@@ -61,7 +70,14 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
     entries.append((script.stem, str(script), False, "s"))
     if plan["folder"] is None:
         for name, file in files:
-            entries.append((name.replace("/", plan["separator"]), str(file), False, LINKED if is_linked(file) else UNPACKED))
+            entries.append(
+                (
+                    name.replace("/", plan["separator"]),
+                    str(file),
+                    False,
+                    LINKED if is_linked(file) else UNPACKED,
+                )
+            )
     for name, file in files if plan["folder"] is not None else ():
         target = Path(plan["folder"], name)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +87,9 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
         CArchiveWriter("package", entries, plan["library"])
     executable = Path(plan["executable"])
     executable.parent.mkdir(parents=True, exist_ok=True)
-    executable.write_bytes(Path(plan["bootloader"]).read_bytes() + (scratch / "package").read_bytes())
+    executable.write_bytes(
+        Path(plan["bootloader"]).read_bytes() + (scratch / "package").read_bytes()
+    )
     executable.chmod(0o755)
 
 
@@ -79,7 +97,11 @@ def is_linked(file: Path) -> bool:
     """Whether it is a library, by its first bytes: of Linux, Windows, or macOS."""
     with file.open("rb") as opened:
         head = opened.read(4)
-    return head == b"\x7fELF" or head[:2] == b"MZ" or head in {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"}
+    return (
+        head == b"\x7fELF"
+        or head[:2] == b"MZ"
+        or head in {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"}
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""`quartet pack binary`: a single executable for this machine, for other programs and local matches: the agent, whatever its judge is."""
+"""`quartet pack binary`: a single executable for this machine, for other programs and local
+matches: the agent, whatever its judge is."""
 
 from __future__ import annotations
 

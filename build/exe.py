@@ -1,4 +1,5 @@
-"""`quartet pack exe`: the one file that goes into a strategy's folder, for this system or for Windows.
+"""`quartet pack exe`: the one file that goes into a strategy's folder, for this system or for
+Windows.
 
 It is the agent as `python -m GAME` starts it; build/frozen.py says how it is made.
 """
@@ -19,8 +20,16 @@ SECONDS_WITH_WINE = 10.0
 """Of a move: Wine's own start of a process takes longer than many a move."""
 
 
-def make(game: str, out: Path, *, platform: str = "native", windows_python: Path | None = None, onedir: bool = False) -> Path:
-    """The executable of a game. `windows_python` is a folder with a Python for Windows. Raises QuartetError."""
+def make(
+    game: str,
+    out: Path,
+    *,
+    platform: str = "native",
+    windows_python: Path | None = None,
+    onedir: bool = False,
+) -> Path:
+    """The executable of a game. `windows_python` is a folder with a Python for Windows. Raises
+    QuartetError."""
     return frozen.make(game, system(platform, windows_python), out, in_folder=onedir)
 
 
@@ -36,7 +45,8 @@ def system(platform: str, windows_python: Path | None) -> frozen.System:
 
 
 def start(artefact: Path, folder: Path) -> Sequence[str] | None:
-    """Lay the executable into a folder, and give the command by which a judge starts it there; None where nothing here can run it."""
+    """Lay the executable into a folder, and give the command by which a judge starts it there; None
+    where nothing here can run it."""
     content = artefact.parent / frozen.CONTENT
     if content.is_dir():
         shutil.copytree(content, folder / content.name)
@@ -51,7 +61,8 @@ def start(artefact: Path, folder: Path) -> Sequence[str] | None:
 
 
 def seconds(artefact: Path) -> float | None:
-    """What a move may take here, where that says nothing about the machine that the executable is for."""
+    """What a move may take here, where that says nothing about the machine that the executable is
+    for."""
     return SECONDS_WITH_WINE if is_foreign(artefact) else None
 
 

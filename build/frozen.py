@@ -1,16 +1,19 @@
-"""Executable files: a game's agent, Python, and PyInstaller's bootloader, which unpacks it all into a temporary folder and runs it.
+"""Executable files: a game's agent, Python, and PyInstaller's bootloader, which unpacks it all into
+a temporary folder and runs it.
 
-A judge may start such a file anew for every move, so everything here serves a quick start. What each step brings is measured in
-docs/results.md:
+A judge may start such a file anew for every move, so everything here serves a quick start. What
+each step brings is measured in docs/results.md:
 
     modules     only those that the agent imports, found by importing what it imports; nothing of PyInstaller's own Python code
     libraries   stripped, and all our extension modules linked into one
     archive     not compressed
     end         by os._exit, see build/start.py
 
-**PyInstaller is pinned to 6.9.0.** From 6.10 on, its bootloader for Windows waits 250 ms for a message about the end of the session when
-the program has ended, and from 6.11.1 on it tries for seconds to remove a temporary folder that is locked: half of the time of a
-move, or all of it. 6.9.0 knows no Python newer than 3.12. `waits_for_session_end` tells such a bootloader from a good one.
+**PyInstaller is pinned to 6.9.0.** From 6.10 on, its bootloader for Windows waits 250 ms for a
+message about the end of the session when the program has ended, and from 6.11.1 on it tries for
+seconds to remove a temporary folder that is locked: half of the time of a move, or all of it. 6.9.0
+    knows no Python newer than 3.12. `waits_for_session_end` tells such a bootloader from a good
+    one.
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import registry
 from build import sources
+from core.agent.executable import MARK
 from core.errors import QuartetError
-from core.frozen import MARK
+from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,12 +44,13 @@ PINNED = "6.9.0"
 NEWEST_PYTHON = (3, 12)
 """The newest Python that it knows."""
 ENCODINGS = ("ascii", "latin_1", "utf_8", "utf_8_sig", "utf_16", "utf_16_le", "utf_16_be")
-"""What an agent may read or write; names of encodings are no imports. Python itself needs no more in its UTF-8 mode."""
+"""What an agent may read or write; names of encodings are no imports. Python itself needs no more
+in its UTF-8 mode."""
 TWINS = {"posixpath": "ntpath"}
 """What `os` imports on one system -> on the other."""
 CONTENT = "_internal"
 """The folder beside an executable that does not carry everything itself."""
-ALWAYS = ("build.start", "core.frozen", "core.selftest")
+ALWAYS = ("build.start", "core.agent.executable", "core.agent.selftest")
 """What an executable does beside playing."""
 
 
@@ -56,7 +60,8 @@ class System(ABC):
 
     Attributes:
         bootloader: PyInstaller's; library: Python's shared library; suffix: of executables.
-        modules: folder of the standard library's Python modules; compiled: folders of its extension modules; endings: of those.
+        modules: folder of the standard library's Python modules; compiled: folders of its extension
+            modules; endings: of those.
     """
 
     bootloader: Path
@@ -67,8 +72,11 @@ class System(ABC):
     endings: tuple[str, ...]
 
     @abstractmethod
-    def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
-        """Compile these; gives the files, and for each module its file's name and its own name there. Raises QuartetError."""
+    def extensions(
+        self, modules: Mapping[str, Path], scratch: Path
+    ) -> tuple[list[Path], dict[str, tuple[str, str]]]:
+        """Compile these; gives the files, and for each module its file's name and its own name
+        there. Raises QuartetError."""
 
     @abstractmethod
     def needed(self, libraries: Iterable[Path]) -> list[Path]:
@@ -79,16 +87,19 @@ class System(ABC):
         return library
 
     def finish(self, executable: Path) -> None:  # noqa: B027  (most systems want nothing)
-        """What the system wants done to an executable that has been put together. Raises QuartetError."""
+        """What the system wants done to an executable that has been put together. Raises
+        QuartetError."""
 
     def standard_extension(self, name: str) -> Path | None:
-        """The file of an extension module of the standard library; None where it is part of the shared library."""
+        """The file of an extension module of the standard library; None where it is part of the
+        shared library."""
         places = (folder / (name + ending) for folder in self.compiled for ending in self.endings)
         return next((place for place in places if place.is_file()), None)
 
 
 def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Path:
-    """Make the executable `out/GAME`, or with a folder of its own `out/GAME/GAME`. Raises QuartetError."""
+    """Make the executable `out/GAME`, or with a folder of its own `out/GAME/GAME`. Raises
+    QuartetError."""
     if waits_for_session_end(system.bootloader):
         raise QuartetError(
             f"the bootloader {system.bootloader} waits when its program has ended; PyInstaller {PINNED} has one that does not"
@@ -98,7 +109,9 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
     imported = imports(package, parts)
     executable = (out / game / game if in_folder else out / game).with_suffix(system.suffix)
     if executable.is_dir():
-        raise QuartetError(f"{executable} is a folder: name another one with --out, or move it away")
+        raise QuartetError(
+            f"{executable} is a folder: name another one with --out, or move it away"
+        )
     content = (executable.parent / CONTENT).resolve() if in_folder else None
     if content is not None:
         shutil.rmtree(content, ignore_errors=True)
@@ -106,7 +119,11 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
     with tempfile.TemporaryDirectory(dir=sources.SCRATCH) as folder:
         scratch = Path(folder)
         ours, places = system.extensions(parts.compiled, scratch) if parts.compiled else ([], {})
-        standard = [file for name in imported.compiled if (file := system.standard_extension(name)) is not None]
+        standard = [
+            file
+            for name in imported.compiled
+            if (file := system.standard_extension(name)) is not None
+        ]
         libraries = [system.library, *system.needed([system.library, *standard, *ours])]
         mark = scratch / MARK
         mark.touch()
@@ -125,19 +142,28 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
             # In UTF-8 mode Python asks for no other encoding, whatever the machine's language.
             "options": ["X utf8", *([f"pyi-contents-directory {CONTENT}"] if in_folder else [])],
             "script": f"import start\nstart.run({package!r}, {dict(sorted(places.items()))!r})\n",
-            "modules": {name: str(file) for name, file in {**standard_modules(imported.python, system), **python}.items()},
+            "modules": {
+                name: str(file)
+                for name, file in {**standard_modules(imported.python, system), **python}.items()
+            },
             "files": [[name, str(file)] for name, file in files[in_folder:]],
             "separator": "\\" if system.suffix else "/",
             "folder": str(content) if in_folder else None,
         }
-        run_python(["-P", "-s", str(Path(__file__).with_name("assemble.py"))], json.dumps(plan), PYTHONHASHSEED="0", PYTHONPATH="")
+        run_python(
+            ["-P", "-s", str(Path(__file__).with_name("assemble.py"))],
+            json.dumps(plan),
+            PYTHONHASHSEED="0",
+            PYTHONPATH="",
+        )
         system.finish(executable)
     return executable
 
 
 @dataclass(frozen=True)
 class Imports:
-    """What an agent imports of the standard library. Attributes: `python` and `compiled`: modules."""
+    """What an agent imports of the standard library. Attributes: `python` and `compiled`:
+    modules."""
 
     python: list[str]
     compiled: list[str]
@@ -160,23 +186,47 @@ except SystemExit:
     pass
 print((playing, sorted(sys.modules)), file=shown)
 """
-"""Imports what an agent imports; then has it explain itself, for which less will do: only modules in Python come along."""
+"""Imports what an agent imports; then has it explain itself, for which less will do: only modules
+in Python come along."""
 
 
 def imports(package: str, parts: sources.Parts) -> Imports:
-    """All that the agent can import that is not ours, found by importing it in a Python of its own. Raises QuartetError."""
+    """All that the agent can import that is not ours, found by importing it in a Python of its own.
+    Raises QuartetError."""
     rooms = {name.partition(".")[0] for name in (*parts.python, *parts.compiled)}
-    wanted = {name for file in (*parts.python.values(), *parts.compiled.values()) for name in sources.imports(file)}
+    wanted = {
+        name
+        for file in (*parts.python.values(), *parts.compiled.values())
+        for name in sources.imports(file)
+    }
     names = sorted(name for name in wanted if name.partition(".")[0] not in rooms)
-    said = run_python(["-I", "-S", "-X", "utf8", "-c", LOOK], repr((names, str(sources.ROOT), package)))
+    said = run_python(
+        ["-I", "-S", "-X", "utf8", "-c", LOOK], repr((names, str(sources.ROOT), package))
+    )
     playing, explaining = ast.literal_eval(said)
     library = Path(sysconfig.get_path("stdlib"))
-    python = [name for name in explaining if name.partition(".")[0] not in rooms and module_file(library, name)]
-    compiled = [name for name, file in playing.items() if not module_file(library, name) and file and not file.endswith(".py")]
-    foreign = [name for name, file in playing.items() if file and not Path(file).is_relative_to(library) and name not in compiled]
+    python = [
+        name
+        for name in explaining
+        if name.partition(".")[0] not in rooms and module_file(library, name)
+    ]
+    compiled = [
+        name
+        for name, file in playing.items()
+        if not module_file(library, name) and file and not file.endswith(".py")
+    ]
+    foreign = [
+        name
+        for name, file in playing.items()
+        if file and not Path(file).is_relative_to(library) and name not in compiled
+    ]
     if foreign:
-        raise QuartetError(f"the agent imports {', '.join(foreign)}, which is not in Python's standard library")
-    return Imports(sorted({*python, *(f"encodings.{name}" for name in ENCODINGS)}), sorted(compiled))
+        raise QuartetError(
+            f"the agent imports {', '.join(foreign)}, which is not in Python's standard library"
+        )
+    return Imports(
+        sorted({*python, *(f"encodings.{name}" for name in ENCODINGS)}), sorted(compiled)
+    )
 
 
 def standard_modules(names: Iterable[str], system: System) -> dict[str, Path]:
@@ -186,7 +236,9 @@ def standard_modules(names: Iterable[str], system: System) -> dict[str, Path]:
         for twin in (name, TWINS.get(name, name)):
             file = module_file(system.modules, twin)
             if file is None:
-                raise QuartetError(f"{system.modules} has no module {twin}: is it the standard library of Python?")
+                raise QuartetError(
+                    f"{system.modules} has no module {twin}: is it the standard library of Python?"
+                )
             found[twin] = file
     return found
 
@@ -194,30 +246,47 @@ def standard_modules(names: Iterable[str], system: System) -> dict[str, Path]:
 def module_file(library: Path, name: str) -> Path | None:
     """The source of a module of the standard library in Python; None where there is none."""
     base = library.joinpath(*name.split("."))
-    return next((file for file in (base / "__init__.py", base.with_name(base.name + ".py")) if file.is_file()), None)
+    return next(
+        (
+            file
+            for file in (base / "__init__.py", base.with_name(base.name + ".py"))
+            if file.is_file()
+        ),
+        None,
+    )
 
 
 def run_python(arguments: list[str], text: str, **environment: str) -> str:
-    """What this Python prints, run with these arguments and this input. Raises QuartetError with the last line of its complaint."""
+    """What this Python prints, run with these arguments and this input. Raises QuartetError with
+    the last line of its complaint."""
     done = subprocess.run(
-        [sys.executable, *arguments], input=text, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        input=text,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
-        raise QuartetError(f"packing failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+        raise QuartetError(
+            f"packing failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
+        )
     return done.stdout
 
 
 def waits_for_session_end(bootloader: Path) -> bool:
-    """Whether a bootloader is one of those for Windows that wait when the program has ended; see above.
+    """Whether a bootloader is one of those for Windows that wait when the program has ended; see
+    above.
 
-    They open a hidden window for that, and have Windows show a reason for blocking the end of the session: functions that
-    6.9.0 does not import.
+    They open a hidden window for that, and have Windows show a reason for blocking the end of the
+    session: functions that 6.9.0 does not import.
     """
     return b"ShutdownBlockReasonCreate" in bootloader.read_bytes()
 
 
 def pyinstaller() -> Path:
-    """The folder of PyInstaller. Raises QuartetError where it is missing, or not the one that works."""
+    """The folder of PyInstaller. Raises QuartetError where it is missing, or not the one that
+    works."""
     if sys.version_info[:2] > NEWEST_PYTHON:
         raise QuartetError(
             f"executables need Python 3.11 or 3.12, this is {sys.version_info[0]}.{sys.version_info[1]}: PyInstaller {PINNED} knows no newer one"
@@ -225,7 +294,11 @@ def pyinstaller() -> Path:
     try:
         import PyInstaller  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise QuartetError("PyInstaller is missing; install what packing needs: python -m pip install -e '.[pack]'") from None
+        raise QuartetError(
+            "PyInstaller is missing; install what packing needs: python -m pip install -e '.[pack]'"
+        ) from None
     if PyInstaller.__version__ != PINNED:
-        raise QuartetError(f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}: python -m pip install -e '.[pack]'")
+        raise QuartetError(
+            f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}: python -m pip install -e '.[pack]'"
+        )
     return Path(PyInstaller.__file__).parent

@@ -1,16 +1,20 @@
-"""What runs first in a bundle: it finds the compiled core in the data and chooses it, or does without. `build/bundle.py` puts it together.
+"""What runs first in a bundle: it finds the compiled core in the data and chooses it, or does
+without. `build/bundle.py` puts it together.
 
-This file ends up in one with all Python modules of the agent, each as a function (see `build/bundle.py`), so that they are compiled with
-it, and play on when there is nothing else. The values in capitals below are what the packer fills in.
+This file ends up in one with all Python modules of the agent, each as a function (see
+`build/bundle.py`), so that they are compiled with it, and play on when there is nothing else. The
+values in capitals below are what the packer fills in.
 
-The core is one shared object with every extension module once for each level of processor, under names of its own. The data begins
-with it, so that the data's file itself can be opened as a shared object; where that is not allowed, a copy is. Then come the weights.
+The core is one shared object with every extension module once for each level of processor, under
+names of its own. The data begins with it, so that the data's file itself can be opened as a shared
+object; where that is not allowed, a copy is. Then come the weights.
 
     way     in place, or a copy in memory (memfd), in /dev/shm, /tmp, the working directory: the first by which it can be opened
     level   the best that the processor's flags allow; a forked child loads it and searches, and must find what the packer found
 
-A damaged file, an unknown machine, a core that crashes, hangs or errs: the next way or level is tried, in the end the plain Python
-modules play alone. Whatever it comes to is no fault of the game's: nothing here raises, and standard output is not touched.
+A damaged file, an unknown machine, a core that crashes, hangs or errs: the next way or level is
+tried, in the end the plain Python modules play alone. Whatever it comes to is no fault of the
+game's: nothing here raises, and standard output is not touched.
 """
 
 from __future__ import annotations
@@ -49,7 +53,8 @@ EMBEDDED: str | None = None
 """The data itself, compressed, as text; None where it is a file."""
 
 FILE = "data.bin"
-COPIES = ("/dev/shm", "/tmp", ".")  # noqa: S108  (each copy has a name of its own, and is gone when it has been opened)
+# Each copy has a name of its own, and is gone when it has been opened.
+COPIES = ("/dev/shm", "/tmp", ".")  # noqa: S108
 PATIENCE = 1.0
 """Seconds that the self-test may take; it takes milliseconds."""
 PASSED, FAILED, NOT_OPENED = 0, 1, 3
@@ -61,7 +66,8 @@ class Bundle:
 
     Attributes:
         data: the whole data, empty where there is none.
-        core: the path under which the shared object can be opened, None to do without; level: of the processor.
+        core: the path under which the shared object can be opened, None to do without; level: of
+            the processor.
     """
 
     def __init__(self) -> None:
@@ -85,13 +91,20 @@ class Bundle:
         if spec.name in PYTHON:
             return None
         inner = f"{spec.name.replace('.', '_')}_{self.level}"
-        module = ExtensionFileLoader(inner, str(self.core)).create_module(ModuleSpec(inner, None, origin=self.core))
-        module.__name__, module.__package__, module.__file__ = spec.name, spec.parent, place(spec.name) + ".so"
+        module = ExtensionFileLoader(inner, str(self.core)).create_module(
+            ModuleSpec(inner, None, origin=self.core)
+        )
+        module.__name__, module.__package__, module.__file__ = (
+            spec.name,
+            spec.parent,
+            place(spec.name) + ".so",
+        )
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         if module.__name__ in PYTHON:
-            exec(PYTHON[module.__name__][0], vars(module))  # noqa: S102  (that is what importing is)
+            # That is what importing is.
+            exec(PYTHON[module.__name__][0], vars(module))  # noqa: S102
         else:
             ExtensionFileLoader(module.__name__, str(self.core)).exec_module(module)
 
@@ -105,7 +118,8 @@ class Bundle:
 
 
 def place(name: str) -> str:
-    """Where a module seems to lie, without the ending: below this file, as in an archive, so that nothing else can lie there."""
+    """Where a module seems to lie, without the ending: below this file, as in an archive, so that
+    nothing else can lie there."""
     return f"{__file__}/{name.replace('.', '/')}"
 
 
@@ -127,7 +141,16 @@ def read_data() -> tuple[bytes, str | None]:
         else:
             here = os.path.dirname(__file__)
             path = next(
-                (name for name in (FILE, os.path.join(here, FILE), os.path.join(here, os.pardir, FILE)) if os.path.exists(name)), FILE
+                (
+                    name
+                    for name in (
+                        FILE,
+                        os.path.join(here, FILE),
+                        os.path.join(here, os.pardir, FILE),
+                    )
+                    if os.path.exists(name)
+                ),
+                FILE,
             )
             with open(path, "rb") as file:
                 data = file.read(SIZE + 1)
@@ -135,14 +158,18 @@ def read_data() -> tuple[bytes, str | None]:
         complain(f"no compiled core: {error}")
         return b"", None
     if len(data) != SIZE or zlib.crc32(data) != CHECKSUM:
-        complain(f"no compiled core: the data is damaged, or belongs to something else ({len(data)} bytes of {SIZE})")
+        complain(
+            f"no compiled core: the data is damaged, or belongs to something else ({len(data)} bytes of {SIZE})"
+        )
         return b"", None
     return data, path
 
 
 def ways(data: bytes, path: str | None) -> Iterator[tuple[str, str]]:
-    """The ways to open the shared object: name, path. What a way has made goes when the next is asked for, or none any more."""
-    allowed = os.environ.get("QUARTET_WAYS", "").split() or None  # for tests; the same of QUARTET_LEVELS
+    """The ways to open the shared object: name, path. What a way has made goes when the next is
+    asked for, or none any more."""
+    # for tests; the same of QUARTET_LEVELS
+    allowed = os.environ.get("QUARTET_WAYS", "").split() or None
 
     if path is not None and (allowed is None or "in-place" in allowed):
         yield "in-place", os.path.abspath(path)
@@ -160,7 +187,9 @@ def ways(data: bytes, path: str | None) -> Iterator[tuple[str, str]]:
     for folder in COPIES:
         if allowed is not None and folder not in allowed:
             continue
-        copy = os.path.join(os.path.abspath(folder), f"{PACKAGE}-{os.getpid()}-{time.time_ns():x}.so")
+        copy = os.path.join(
+            os.path.abspath(folder), f"{PACKAGE}-{os.getpid()}-{time.time_ns():x}.so"
+        )
         try:
             try:
                 with open(copy, "xb") as file:
@@ -183,16 +212,28 @@ def features() -> set[str]:
 
 
 def levels() -> list[str]:
-    """The levels that this processor can have, the best first; the last one is what everybody has."""
+    """The levels that this processor can have, the best first; the last one is what everybody
+    has."""
     have = features()
     allowed = os.environ.get("QUARTET_LEVELS", "").split() or LEVELS
-    return [level for level, needed in LEVELS.items() if have.issuperset(needed) and level in allowed]
+    return [
+        level for level, needed in LEVELS.items() if have.issuperset(needed) and level in allowed
+    ]
 
 
 class CodeFlags(ModuleType):
-    """Stands in for `inspect`, which takes longer to import than the core: Cython's modules want these numbers of it, and no more."""
+    """Stands in for `inspect`, which takes longer to import than the core: Cython's modules want
+    these numbers of it, and no more."""
 
-    CO_OPTIMIZED, CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 1, 2, 4, 8, 32, 128, 512
+    (
+        CO_OPTIMIZED,
+        CO_NEWLOCALS,
+        CO_VARARGS,
+        CO_VARKEYWORDS,
+        CO_GENERATOR,
+        CO_COROUTINE,
+        CO_ASYNC_GENERATOR,
+    ) = 1, 2, 4, 8, 32, 128, 512
 
     def __getattr__(self, name: str) -> object:
         """Whoever wants more gets the real one."""
@@ -215,14 +256,21 @@ def adopt() -> None:
 def search() -> tuple[int, ...]:
     """What the core finds from the start position."""
     players = __import__(f"{PACKAGE}.players", fromlist=["*"])
-    rules = __import__(f"{PACKAGE}.{'rules' if f'{PACKAGE}.rules' in EXTENSIONS else 'reference'}", fromlist=["*"])
+    rules = __import__(
+        f"{PACKAGE}.{'rules' if f'{PACKAGE}.rules' in EXTENSIONS else 'reference'}", fromlist=["*"]
+    )
     limits = __import__("core.limits", fromlist=["*"])
-    move: tuple[int, ...] = players.player(players.NAMES[0], 0).choose(rules.Position.start(), limits.Limits(nodes=SELF_TEST[0])).move
+    move: tuple[int, ...] = (
+        players.player(players.NAMES[0], 0)
+        .choose(rules.Position.start(), limits.Limits(nodes=SELF_TEST[0]))
+        .move
+    )
     return move
 
 
 def try_out(level: str) -> int:
-    """Load the core and search, in a child process: it may crash or hang, and nothing comes of it."""
+    """Load the core and search, in a child process: it may crash or hang, and nothing comes of
+    it."""
     try:
         child = os.fork()
     except OSError:  # no test, no risk
@@ -248,7 +296,8 @@ def try_out(level: str) -> int:
 
 
 def load() -> str:
-    """Make the modules known to Python, with the compiled ones if possible; gives the way and the level, for the curious."""
+    """Make the modules known to Python, with the compiled ones if possible; gives the way and the
+    level, for the curious."""
     bundle = Bundle()
     sys.meta_path.insert(0, bundle)
     if not EXTENSIONS:

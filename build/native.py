@@ -34,25 +34,39 @@ class Native(frozen.System):
 
         library = get_python_library_path()
         if library is None:
-            raise QuartetError("this Python has no shared library, which executables need (Debian and Ubuntu: apt install python3-dev)")
+            raise QuartetError(
+                "this Python has no shared library, which executables need (Debian and Ubuntu: apt install python3-dev)"
+            )
         suffix = ".exe" if sys.platform == "win32" else ""
         compiled = sysconfig.get_config_var("DESTSHARED") or str(Path(sys.base_prefix, "DLLs"))
         return cls(
             home / "bootloader" / PLATFORM / f"run{suffix}",
-            Path(library).resolve(),  # PyInstaller takes the library or a link to it from a set, now this, now that
+            # PyInstaller takes the library or a link to it from a set, now this, now that
+            Path(library).resolve(),
             suffix,
             Path(sysconfig.get_path("stdlib")),
             (Path(compiled),),
             tuple(EXTENSION_SUFFIXES),
         )
 
-    def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
+    def extensions(
+        self, modules: Mapping[str, Path], scratch: Path
+    ) -> tuple[list[Path], dict[str, tuple[str, str]]]:
         if not sys.platform.startswith("linux"):
             return built_by_setup(modules, scratch)
         compiler = sources.Compiler.here(LEVEL)
-        objects = compiler.objects(sources.translate(modules), {name: inner_name(name) for name in modules})
+        objects = compiler.objects(
+            sources.translate(modules), {name: inner_name(name) for name in modules}
+        )
         compiler.run(
-            "-shared", "-s", "-static-libgcc", "-Wl,--build-id=none", "-o", str(scratch / LIBRARY), *map(str, objects.values()), "-lm"
+            "-shared",
+            "-s",
+            "-static-libgcc",
+            "-Wl,--build-id=none",
+            "-o",
+            str(scratch / LIBRARY),
+            *map(str, objects.values()),
+            "-lm",
         )
         return [scratch / LIBRARY], {name: (LIBRARY, name.replace(".", "_")) for name in modules}
 
@@ -62,7 +76,11 @@ class Native(frozen.System):
         given = list(libraries)
         found = binary_dependency_analysis([(file.name, str(file), "BINARY") for file in given])
         names = {file.name for file in given}
-        return sorted(Path(source) for name, source, kind in found if kind == "BINARY" and Path(name).name not in names)
+        return sorted(
+            Path(source)
+            for name, source, kind in found
+            if kind == "BINARY" and Path(name).name not in names
+        )
 
     def tidy(self, library: Path, scratch: Path) -> Path:
         if not sys.platform.startswith("linux") or shutil.which("strip") is None:
@@ -82,20 +100,46 @@ class Native(frozen.System):
 
 
 def inner_name(module: str) -> list[str]:
-    """Flags that give the two names which a module shows to the linker its package's name, so that no two are the same."""
+    """Flags that give the two names which a module shows to the linker its package's name, so that
+    no two are the same."""
     flag = f"__pyx_module_is_main_{module.replace('.', '__')}"
-    return [f"-DPyInit_{module.rpartition('.')[2]}=PyInit_{module.replace('.', '_')}", f"-D{flag}={flag}_"]
+    return [
+        f"-DPyInit_{module.rpartition('.')[2]}=PyInit_{module.replace('.', '_')}",
+        f"-D{flag}={flag}_",
+    ]
 
 
-def built_by_setup(modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
-    """A file for each module, as an install of the project makes them; for compilers that are not like gcc. Raises QuartetError."""
+def built_by_setup(
+    modules: Mapping[str, Path], scratch: Path
+) -> tuple[list[Path], dict[str, tuple[str, str]]]:
+    """A file for each module, as an install of the project makes them; for compilers that are not
+    like gcc. Raises QuartetError."""
     target = scratch / "lib"
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": sources.EPOCH, "QUARTET_BUILD": "release", "QUARTET_CPU": LEVEL}
-    environment |= {"CL": "/Brepro", "LINK": "/Brepro", "ZERO_AR_DATE": "1"}  # for cl, and for macOS: no times in what they make
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", str(target), "--build-temp", str(scratch / "temp")]
-    done = subprocess.run(command, cwd=sources.ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "SOURCE_DATE_EPOCH": sources.EPOCH,
+        "QUARTET_BUILD": "release",
+        "QUARTET_CPU": LEVEL,
+    }
+    # for cl, and for macOS: no times in what they make
+    environment |= {"CL": "/Brepro", "LINK": "/Brepro", "ZERO_AR_DATE": "1"}
+    command = [
+        sys.executable,
+        "setup.py",
+        "--quiet",
+        "build_ext",
+        "--build-lib",
+        str(target),
+        "--build-temp",
+        str(scratch / "temp"),
+    ]
+    done = subprocess.run(
+        command, cwd=sources.ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise QuartetError(f"the extension modules cannot be compiled: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+        raise QuartetError(
+            f"the extension modules cannot be compiled: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
+        )
     files, places = [], {}
     for name in modules:
         made = target.joinpath(*name.split(".")).with_suffix(EXTENSION_SUFFIXES[0])

@@ -1,8 +1,10 @@
-"""Run a command of this project in its own environment: `python3 build/run.py pytest`, `python3 build/run.py quartet games`.
+"""Run a command of this project in its own environment: `python3 build/run.py pytest`, `python3
+build/run.py quartet games`.
 
-The environment is `.venv` in the checkout, with the project installed so that changed Python files count at once. It is made when
-it is missing, and brought up to date when a compiled source or the project's description has changed; otherwise this costs a few
-milliseconds. All it needs is Python and a C compiler. It tells its slow steps in short lines on stderr, and the rest to a log.
+The environment is `.venv` in the checkout, with the project installed so that changed Python files
+count at once. It is made when it is missing, and brought up to date when a compiled source or the
+project's description has changed; otherwise this costs a few milliseconds. All it needs is Python
+and a C compiler. It tells its slow steps in short lines on stderr, and the rest to a log.
 """
 
 # No syntax here that an old Python would stumble over before it is told that it is too old.
@@ -28,12 +30,18 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STATE = VENV / "quartet-state.json"
-"""What the environment holds; {} while pip or venv is at work, and for ever when they were killed."""
+"""What the environment holds; {} while pip or venv is at work, and for ever when they were
+killed."""
 LOG = VENV / "quartet-install.log"
 
 PLAIN = ("quartet", "python")
 """Commands for which a plain install is enough; all others come with the developers' tools."""
-WATCHED = ("setup.py", "pyproject.toml", "registry.py", "*/*.pyx", "*/*.pxd", "*/*.h", "*/*/*.pxi")
+WATCHED = (
+    "setup.py",
+    "pyproject.toml",
+    "quartet/registry.py",
+    *(f"[!.]*/**/*.{kind}" for kind in ("pyx", "pxd", "pxi", "h")),
+)
 """What an install depends on. Python files are not among it: they are used where they lie."""
 OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none"
 """What pip says, among much else, when it does not get through to its index."""
@@ -54,7 +62,9 @@ def maker() -> str:
 
 def content() -> str:
     """A fingerprint of what is to be installed."""
-    digest = hashlib.sha256(f"{os.environ.get('QUARTET_BUILD')} {os.environ.get('QUARTET_CPU')}".encode())
+    digest = hashlib.sha256(
+        f"{os.environ.get('QUARTET_BUILD')} {os.environ.get('QUARTET_CPU')}".encode()
+    )
     for path in sorted(path for pattern in WATCHED for path in ROOT.glob(pattern)):
         data = path.read_bytes()
         digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0{len(data)}\0".encode() + data)
@@ -64,7 +74,11 @@ def content() -> str:
 def is_built() -> bool:
     """Whether every compiled module lies beside its source."""
     suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    return all(path.with_suffix(suffix).exists() for path in ROOT.glob("*/*.pyx"))
+    return all(
+        path.with_suffix(suffix).exists()
+        for path in ROOT.glob("[!.]*/**/*.pyx")
+        if "tests" not in path.parts
+    )
 
 
 def read_state() -> dict[str, Any]:
@@ -84,7 +98,12 @@ def prepare(*, tools: bool) -> None:
     """Make the environment, or bring it up to date. Raises EnvironmentFailure."""
     state = read_state()
     wanted = content()
-    if state.get("maker") == maker() and state.get("content") == wanted and (state.get("tools") or not tools) and is_built():
+    if (
+        state.get("maker") == maker()
+        and state.get("content") == wanted
+        and (state.get("tools") or not tools)
+        and is_built()
+    ):
         return
     if state.get("maker") != maker():
         make()
@@ -93,12 +112,26 @@ def prepare(*, tools: bool) -> None:
     tools = tools or had_tools
     write_state({})
     say(f"compiling, and installing into {VENV.name} ...")
-    command = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    command = [
+        str(BIN / "python"),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--no-input",
+        "install",
+    ]
     if had_tools:  # what compiles is there: no need to fetch it again
         command.append("--no-build-isolation")
     log = logged([*command, "-e", ".[dev]" if tools else "."])
-    # A pip that failed has cleaned up behind itself; next time it will be asked again, in the same environment.
-    write_state({"maker": maker(), "tools": tools if log is None else had_tools, "content": wanted if log is None else None})
+    # A pip that failed has cleaned up behind itself; next time it will be asked again, in the same
+    # environment.
+    write_state(
+        {
+            "maker": maker(),
+            "tools": tools if log is None else had_tools,
+            "content": wanted if log is None else None,
+        }
+    )
     if log is not None:
         raise EnvironmentFailure(f"{reason(log)} (the whole story: {LOG})")
 
@@ -106,7 +139,9 @@ def prepare(*, tools: bool) -> None:
 def make() -> None:
     """A fresh environment in place of the old one. Raises EnvironmentFailure."""
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
-        raise EnvironmentFailure("this Python lacks its module venv; install it (Debian and Ubuntu: apt install python3-venv)")
+        raise EnvironmentFailure(
+            "this Python lacks its module venv; install it (Debian and Ubuntu: apt install python3-venv)"
+        )
     if VENV.exists():
         if not STATE.exists() and any(VENV.iterdir()):
             raise EnvironmentFailure(f"{VENV} was not made by this program; move it out of the way")
@@ -115,35 +150,54 @@ def make() -> None:
     VENV.mkdir()
     write_state({})
     # Not sys.executable, which may lie in the environment that was just removed.
-    if logged([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(VENV)]) is not None:
+    if (
+        logged([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(VENV)])
+        is not None
+    ):
         raise EnvironmentFailure(f"no virtual environment could be made (the whole story: {LOG})")
 
 
 def logged(command: list[str]) -> str | None:
     """Run a command; None when it succeeded, otherwise all it had to say, which is in LOG too."""
     with LOG.open("wb") as log:
-        status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+        status = subprocess.run(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
     return LOG.read_text(encoding="utf-8", errors="replace") if status else None
 
 
 def reason(log: str) -> str:
     """Why an install failed: one sentence out of pip's many."""
     # First what setup.py says is missing, then what Cython says is wrong.
-    known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE) or re.search(r"^\W*(\S+\.p(?:yx|xd|xi):\d+:\d+: .+)", log, re.MULTILINE)
+    known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE) or re.search(
+        r"^\W*(\S+\.p(?:yx|xd|xi):\d+:\d+: .+)", log, re.MULTILINE
+    )
     if known:
         return known[1].strip()
     if re.search(OFFLINE, log):
-        return "pip cannot reach its package index; is this machine online, and does it need a proxy?"
+        return (
+            "pip cannot reach its package index; is this machine online, and does it need a proxy?"
+        )
     errors = re.findall(r"^\W*error: (.+)", log, re.MULTILINE | re.IGNORECASE)
     return errors[-1].strip() if errors else "pip failed"
 
 
 def run(command: list[str]) -> NoReturn:
-    """Become `command`, in the environment. Raises EnvironmentFailure when there is no such command."""
+    """Become `command`, in the environment. Raises EnvironmentFailure when there is no such
+    command."""
     program = shutil.which(command[0], path=BIN)
     if program is None:
         raise EnvironmentFailure(f"there is no command {command[0]!r} in {BIN}")
-    environment = {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    environment = {
+        **os.environ,
+        "VIRTUAL_ENV": str(VENV),
+        "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+    }
     environment.pop("PYTHONHOME", None)
     arguments = [program, *command[1:]]
     if os.name != "nt":
@@ -156,7 +210,9 @@ def run(command: list[str]) -> NoReturn:
 
 def main(command: list[str]) -> NoReturn:
     if not command:
-        sys.exit("usage: python3 build/run.py COMMAND [ARGUMENT ...], for example: python3 build/run.py quartet games")
+        sys.exit(
+            "usage: python3 build/run.py COMMAND [ARGUMENT ...], for example: python3 build/run.py quartet games"
+        )
     try:
         prepare(tools=command[0] not in PLAIN)
         run(command)

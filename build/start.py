@@ -1,8 +1,10 @@
-"""What runs first in an executable file, before anything of ours can be imported. `build/frozen.py` puts it there, and a call of `run`.
+"""What runs first in an executable file, before anything of ours can be imported. `build/frozen.py`
+puts it there, and a call of `run`.
 
-PyInstaller's bootloader has unpacked everything into a folder, `sys._MEIPASS`, and started Python, whose modules lie in an archive there.
-Our extension modules are not files of their own, side by side with the others: they are linked together into one, which takes
-less time to unpack, and to be looked at by an antivirus.
+PyInstaller's bootloader has unpacked everything into a folder, `sys._MEIPASS`, and started Python,
+whose modules lie in an archive there. Our extension modules are not files of their own, side by
+side with the others: they are linked together into one, which takes less time to unpack, and to be
+    looked at by an antivirus.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ class Extensions:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         file, inner = self.files[spec.name]
         path = os.path.join(self.folder, file)
-        module = ExtensionFileLoader(inner, path).create_module(ModuleSpec(inner, None, origin=path))
+        module = ExtensionFileLoader(inner, path).create_module(
+            ModuleSpec(inner, None, origin=path)
+        )
         # Beside its package's data, as if it lay there itself.
         place = os.path.join(self.folder, *spec.name.split("."))
         module.__name__, module.__package__, module.__file__ = spec.name, spec.parent, place
@@ -52,10 +56,14 @@ def run(package: str, files: dict[str, tuple[str, str]]) -> NoReturn:
     sys.frozen = True  # type: ignore[attr-defined]
     sys.meta_path.insert(0, Extensions(sys._MEIPASS, files))  # type: ignore[attr-defined]  # noqa: SLF001
     try:
-        frozen = __import__("core.frozen", fromlist=["*"])
+        frozen = __import__("core.agent.executable", fromlist=["*"])
         main = __import__(package + ".__main__", fromlist=["*"]).main
     except Exception as error:  # noqa: BLE001  (a line, not a traceback)
-        print(f"{sys.executable} is damaged, or not made for this machine: {error}", file=sys.stderr, flush=True)
+        print(
+            f"{sys.executable} is damaged, or not made for this machine: {error}",
+            file=sys.stderr,
+            flush=True,
+        )
         os._exit(1)
     status = frozen.run(main, sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):

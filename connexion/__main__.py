@@ -1,4 +1,5 @@
-"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: a program that plays Connexion with its judge on stdin and stdout."""
+"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: a program that plays Connexion with
+its judge on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import sys
 
 from connexion import protocol
 from connexion.players import NAMES, player
-from core.lines import Agent, converse, equip, parse_arguments
+from core.agent.lines import Agent, converse, equip, parse_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def fast() -> type[Position]:
 
 
 def slow() -> type[Position]:
-    from connexion.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+    # Only where the fast rules are missing.
+    from connexion.reference import Position  # noqa: PLC0415
 
     return Position
 

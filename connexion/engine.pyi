@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 
-from connexion.evaluate import Weights
+from connexion.nn.evaluate import Weights
 from connexion.rules import Position
 from core.limits import Limits, SearchInfo
 
 BENCH_LIMITS: Limits
 
 class Engine:
-    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to choice."""
+    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to
+    choice."""
 
     def __init__(self, weights: Weights | None = None) -> None: ...
     def pace(self, position: Position) -> float:
@@ -18,8 +19,12 @@ class Engine:
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
-        """The best move found; `report` is called after every iteration; see `core.rules.Searcher`. The score is the margin that is expected in the end, in points."""
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
+        """The best move found; `report` is called after every iteration; see `core.rules.Searcher`.
+        The score is the margin that is expected in the end, in points."""
 
     def solve(self, position: Position, nodes: int) -> int | None:
-        """The margin in the end, for the side to move, when both play best; None where more nodes would be needed, or a draw is unknown."""
+        """The margin in the end, for the side to move, when both play best; None where more nodes
+        would be needed, or a draw is unknown."""

@@ -1,6 +1,7 @@
 """Cells and tiles of Connexion by their names, and who touches whom. It imports nothing.
 
-A cell is a number from 0 to 63 in the order a1- a1+ a2- a2+ ... f6+ of the cells that exist, a tile a kind from 0 to 15 in the order
+A cell is a number from 0 to 63 in the order a1- a1+ a2- a2+ ... f6+ of the cells that exist, a tile
+a kind from 0 to 15 in the order
 R1 R2 R3 R4 G1 ... Y4: four times the colour plus the pattern, both from 0.
 """
 
@@ -9,7 +10,9 @@ NUMBERS = "123456"
 SIGNS = "-+"
 MISSING = ("a1-", "a4-", "c3+", "c6+", "d1-", "d4-", "f3+", "f6+")
 
-CELLS = tuple(name for c in LETTERS for r in NUMBERS for s in SIGNS if (name := c + r + s) not in MISSING)
+CELLS = tuple(
+    name for c in LETTERS for r in NUMBERS for s in SIGNS if (name := c + r + s) not in MISSING
+)
 CELL = {name: cell for cell, name in enumerate(CELLS)}
 
 COLOURS = "RGBY"
@@ -26,10 +29,15 @@ BAG = COPIES * len(TILES)
 
 def _touching(name: str) -> tuple[int, ...]:
     column, row, sign = LETTERS.index(name[0]), NUMBERS.index(name[1]), name[2]
-    # A - cell touches three + cells, and so a + cell three - cells: of its own place, of the column beside, of the row beside.
+    # A - cell touches three + cells, and so a + cell three - cells: of its own place, of the column
+    # beside, of the row beside.
     step, other = (-1, "+") if sign == "-" else (1, "-")
     places = ((column, row), (column + step, row), (column, row - 1 if sign == "-" else row + 1))
-    names = [LETTERS[c] + NUMBERS[r] + other for c, r in places if 0 <= c < len(LETTERS) and 0 <= r < len(NUMBERS)]
+    names = [
+        LETTERS[c] + NUMBERS[r] + other
+        for c, r in places
+        if 0 <= c < len(LETTERS) and 0 <= r < len(NUMBERS)
+    ]
     return tuple(CELL[n] for n in names if n in CELL)
 
 
@@ -37,7 +45,8 @@ NEIGHBOURS = tuple(_touching(name) for name in CELLS)
 
 
 def fresh_bag(hand: tuple[int, ...]) -> list[int]:
-    """What a bag holds after that hand was drawn from it, in ascending order, as nothing is known of the true one.
+    """What a bag holds after that hand was drawn from it, in ascending order, as nothing is known
+    of the true one.
 
     Raises ValueError when a bag has not so many of a kind.
     """

@@ -1,8 +1,9 @@
-"""Which moves look good: what they gain at once, and what they take away from the opponent, who would have liked the cell."""
+"""Which moves look good: what they gain at once, and what they take away from the opponent, who
+would have liked the cell."""
 
 from libc.stdint cimport uint64_t
 
-from core.bits cimport lowest_bit32, lowest_bit64
+from core.native.bits cimport lowest_bit32, lowest_bit64
 from connexion.rules cimport Board, Move, Tiles, attribute_of, gains, kinds
 
 cdef enum:
@@ -15,7 +16,8 @@ cdef struct Choice:
 
 
 cdef inline int ordered_moves(const Board* b, Choice* choices, int most, int eager) noexcept nogil:
-    """The moves that look best, best first; among equals in ascending order. Returns how many, at most `most` (1 .. MAX_MOVES).
+    """The moves that look best, best first; among equals in ascending order. Returns how many, at
+    most `most` (1 .. MAX_MOVES).
 
     What a move gains counts `eager` times what it takes away.
     """
@@ -55,6 +57,8 @@ cdef inline int ordered_moves(const Board* b, Choice* choices, int most, int eag
             while i > 0 and choices[i - 1].order < order:
                 choices[i] = choices[i - 1]
                 i -= 1
-            choices[i].order, choices[i].gain, choices[i].move = order, gain, <Move>(cell << 4 | tile)
+            choices[i].order, choices[i].gain, choices[i].move = order, gain, <Move>(
+                cell << 4 | tile
+            )
             number += 1
     return number

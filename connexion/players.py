@@ -1,4 +1,5 @@
-"""The built-in players of Connexion, by name. All but `bot` are frozen: opponents to measure against must not improve with us.
+"""The built-in players of Connexion, by name. All but `bot` are frozen: opponents to measure
+against must not improve with us.
 
 `sample` is the judge's sample AI; RULES.md says how the others play.
 """
@@ -23,9 +24,11 @@ MOST_WIDTH = 320
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises UnknownNameError, ImportError."""
+    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
+    UnknownNameError, ImportError."""
     if name == "bot":
-        from connexion.engine import Engine  # noqa: PLC0415  (compiled; `greedy` and `random` play without)
+        # Compiled; `greedy` and `random` play without.
+        from connexion.engine import Engine  # noqa: PLC0415
 
         return Engine()
     if name == "greedy":
@@ -33,14 +36,20 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
     if name == "random":
         return Uniform(Random(seed))
     if name in {"sample", "margin"}:
-        from connexion.beam import OnePly  # noqa: PLC0415
+        from connexion.frozen.beam import OnePly  # noqa: PLC0415
 
         return OnePly(margin=name == "margin")
     kind, *numbers = name.split(":")
-    if kind == "beam" and len(numbers) == 3 and all(number.isdecimal() and number.isascii() for number in numbers):
+    if (
+        kind == "beam"
+        and len(numbers) == 3
+        and all(number.isdecimal() and number.isascii() for number in numbers)
+    ):
         plies, root, inner = map(int, numbers)
         if 1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH:
-            from connexion.beam import Beam  # noqa: PLC0415
+            from connexion.frozen.beam import Beam  # noqa: PLC0415
 
             return Beam(plies, root, inner)
-    raise UnknownNameError(f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)")
+    raise UnknownNameError(
+        f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)"
+    )

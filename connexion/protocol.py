@@ -1,6 +1,8 @@
-"""Connexion's texts in both directions, and the official tool's log; shared by agent and judge. Translation and nothing else.
+"""Connexion's texts in both directions, and the official tool's log; shared by agent and judge.
+Translation and nothing else.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the agent's sake.
+What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
+agent's sake.
 """
 
 from __future__ import annotations
@@ -15,9 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASS = (-1, -1)
-"""Never legal, and never needed: as long as the game goes on, everybody can put a tile. Every game names its pass."""
+"""Never legal, and never needed: as long as the game goes on, everybody can put a tile. Every game
+names its pass."""
 
-NOT_READY, NOT_PUT, NOT_CELL, NOT_TILE = "INVALID READY MESSAGE", "PUT PARSE FAILED", "CELL PARSE FAILED", "TILE PARSE FAILED"
+NOT_READY, NOT_PUT, NOT_CELL, NOT_TILE = (
+    "INVALID READY MESSAGE",
+    "PUT PARSE FAILED",
+    "CELL PARSE FAILED",
+    "TILE PARSE FAILED",
+)
 OCCUPIED, NOT_IN_HAND = "NOT EMPTY", "NO TILE"
 """The official tool's codes for a foul, in the order of its checks."""
 
@@ -55,7 +63,12 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
     """The move in a program's answer. Raises TextError."""
     words = text.split()
     if len(words) != 3 or words[0] != "PUT":
-        raise TextError(f"expected PUT, a cell and a tile, got {text[:40]!r}" if words else "the answer is empty", NOT_PUT)
+        raise TextError(
+            f"expected PUT, a cell and a tile, got {text[:40]!r}"
+            if words
+            else "the answer is empty",
+            NOT_PUT,
+        )
     return _cell(words[1]), _tile(words[2])
 
 
@@ -67,7 +80,8 @@ def format_entry(entry: Entry) -> str | None:
 
 
 def parse_entry(line: str) -> Entry:
-    """What a line of the official log says; the bags' order in an Init is made up. Raises TextError."""
+    """What a line of the official log says; the bags' order in an Init is made up. Raises
+    TextError."""
     word, *rest = line.split() or [""]
     if word == "INIT":
         return _parse_init(rest, 0)
@@ -99,7 +113,9 @@ def _words(move: tuple[int, ...], drawn: int | None) -> str:
 
 def _parse_ply(words: Sequence[str]) -> tuple[tuple[int, ...], int | None]:
     if len(words) != 3:
-        raise TextError(f"a ply is a cell, a tile and the tile that was drawn, not {len(words)} words")
+        raise TextError(
+            f"a ply is a cell, a tile and the tile that was drawn, not {len(words)} words"
+        )
     return (_cell(words[0]), _tile(words[1])), _parse_drawn(words[2])
 
 

@@ -1,4 +1,5 @@
-"""The rules of Connexion in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+"""The rules of Connexion in plain Python, slow and readable: the referee's truth. RULES.md tells
+them in words."""
 
 from __future__ import annotations
 
@@ -7,7 +8,17 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from connexion import protocol
-from connexion.geometry import CELL, CELLS, HAND, LETTERS, NEIGHBOURS, NUMBERS, SIGNS, TILES, fresh_bag
+from connexion.geometry import (
+    CELL,
+    CELLS,
+    HAND,
+    LETTERS,
+    NEIGHBOURS,
+    NUMBERS,
+    SIGNS,
+    TILES,
+    fresh_bag,
+)
 from connexion.text import format_position, parse_position
 from core.errors import IllegalMoveError, RuleError
 from core.rules import Drawing, GameInfo, LineJudge, Move
@@ -30,12 +41,14 @@ PASS: Move = protocol.PASS
 
 @dataclass(frozen=True)
 class Position:
-    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition` for what its methods promise.
+    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition` for what its
+    methods promise.
 
     Attributes:
         cells: for every cell (numbers as in geometry.py) the tile on it, or None.
-        tiles: for both seats what they have not put yet: the hand, up to five, then the bag in the order in which it will be
-            drawn. So a tile that is put from the hand is replaced by the next of the bag, at the end of the hand.
+        tiles: for both seats what they have not put yet: the hand, up to five, then the bag in the
+            order in which it will be drawn. So a tile that is put from the hand is replaced by the
+            next of the bag, at the end of the hand.
     """
 
     cells: tuple[int | None, ...]
@@ -43,7 +56,8 @@ class Position:
 
     @classmethod
     def start(cls, seed: int = 0) -> Position:
-        """An empty board; `random.Random(seed)` shuffles FIRST's bag, which is in ascending order, then SECOND's."""
+        """An empty board; `random.Random(seed)` shuffles FIRST's bag, which is in ascending order,
+        then SECOND's."""
         random = Random(seed)
         bags = fresh_bag(()), fresh_bag(())
         for bag in bags:
@@ -52,7 +66,8 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell, tile, ... Raises TextError."""
+        """Two lines of tiles, as in the official tool's input file, and perhaps a third: cell,
+        tile, cell, tile, ... Raises TextError."""
         return cls(*parse_position(text))
 
     def text(self) -> str:
@@ -81,7 +96,9 @@ class Position:
 
     def pseudolegal(self) -> list[Move]:
         hand = sorted(set(self.hands[self.to_move]))
-        return [(cell, tile) for cell, there in enumerate(self.cells) if there is None for tile in hand]
+        return [
+            (cell, tile) for cell, there in enumerate(self.cells) if there is None for tile in hand
+        ]
 
     def play(self, move: Move) -> Position:
         self._check(move)
@@ -92,27 +109,37 @@ class Position:
 
     @property
     def drawn(self) -> int | None:
-        """The tile that the seat that moved last has drawn, None when its bag was empty or nobody has moved."""
+        """The tile that the seat that moved last has drawn, None when its bag was empty or nobody
+        has moved."""
         hand = self.hands[1 - self.to_move]
         return hand[-1] if self.ply > 0 and len(hand) == HAND else None
 
     def reveal(self, drawn: int | None) -> Position:
-        """The position in which the seat that moved last drew this tile; the one it seemed to draw takes its place in the bag."""
+        """The position in which the seat that moved last drew this tile; the one it seemed to draw
+        takes its place in the bag."""
         if drawn == self.drawn:
             return self
         if drawn is None or self.drawn is None:
-            raise RuleError(f"the seat that moved draws {'a tile' if drawn is None else 'nothing'} here")
+            raise RuleError(
+                f"the seat that moved draws {'a tile' if drawn is None else 'nothing'} here"
+            )
         seat = 1 - self.to_move
         tiles = list(self.tiles[seat])
         if drawn not in tiles[HAND:]:
-            raise RuleError(f"there is no {TILES[drawn]} left in the bag" if drawn in range(len(TILES)) else f"there is no tile {drawn}")
+            raise RuleError(
+                f"there is no {TILES[drawn]} left in the bag"
+                if drawn in range(len(TILES))
+                else f"there is no tile {drawn}"
+            )
         place = tiles.index(drawn, HAND)
         tiles[HAND - 1], tiles[place] = drawn, tiles[HAND - 1]
         return replace(self, tiles=_with(self.tiles, seat, tiles))
 
     def scores(self) -> tuple[int | None, ...]:
         """FIRST's groups are of equal pattern, SECOND's of equal colour."""
-        return group_score(self.cells, lambda tile: tile % 4), group_score(self.cells, lambda tile: tile // 4)
+        return group_score(self.cells, lambda tile: tile % 4), group_score(
+            self.cells, lambda tile: tile // 4
+        )
 
     def perft(self, depth: int) -> int:
         if depth == 0:
@@ -122,19 +149,27 @@ class Position:
         return sum(self._after(move).perft(depth - 1) for move in self.legal())
 
     def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
-        """The board, row 6 on top, the - cell of a place before its + cell, and the hands below; colours as on the tiles.
+        """The board, row 6 on top, the - cell of a place before its + cell, and the hands below;
+        colours as on the tiles.
 
         A cell of `marks` is (column, row): columns a- a+ b- ... f+ from 0, rows from 0 on top.
         """
         marks = marks or {}
-        drawing: Drawing = [[("   " + "  ".join(f"{letter}- {letter}+" for letter in LETTERS), "label")]]
+        drawing: Drawing = [
+            [("   " + "  ".join(f"{letter}- {letter}+" for letter in LETTERS), "label")]
+        ]
         for row, number in enumerate(reversed(NUMBERS)):
             line = [(f"{number}  ", "label")]
-            for column, place in enumerate(letter + number + sign for letter in LETTERS for sign in SIGNS):
+            for column, place in enumerate(
+                letter + number + sign for letter in LETTERS for sign in SIGNS
+            ):
                 tile = self.cells[CELL[place]] if place in CELL else None
                 text = "  " if place not in CELL else "··" if tile is None else TILES[tile]
                 style = "empty" if tile is None else _style(tile)
-                line += [(text, marks.get((column, row), style)), ("  " if column % 2 else " ", "empty")]
+                line += [
+                    (text, marks.get((column, row), style)),
+                    ("  " if column % 2 else " ", "empty"),
+                ]
             drawing.append(line)
         for name, hand in zip(("FIRST ", "SECOND"), self.hands, strict=True):
             drawing.append([(name, "label"), *((f" {TILES[tile]}", _style(tile)) for tile in hand)])
@@ -149,11 +184,14 @@ class Position:
         return Position(cells, _with(self.tiles, self.to_move, tiles))
 
     def _check(self, move: Move) -> None:
-        """Raises IllegalMoveError with the official tool's code unless the move is legal; the checks are in the tool's order."""
+        """Raises IllegalMoveError with the official tool's code unless the move is legal; the
+        checks are in the tool's order."""
         if self.over:
             raise IllegalMoveError("the game is over")
         if len(move) != 2:
-            raise IllegalMoveError(f"a move is a cell and a tile, not {len(move)} numbers", protocol.NOT_PUT)
+            raise IllegalMoveError(
+                f"a move is a cell and a tile, not {len(move)} numbers", protocol.NOT_PUT
+            )
         cell, tile = move
         if cell not in range(len(CELLS)):
             raise IllegalMoveError(f"there is no cell {cell}", protocol.NOT_CELL)
@@ -162,7 +200,9 @@ class Position:
         if self.cells[cell] is not None:
             raise IllegalMoveError(f"{CELLS[cell]} is not empty", protocol.OCCUPIED)
         if tile not in self.hands[self.to_move]:
-            raise IllegalMoveError(f"there is no {TILES[tile]} in the mover's hand", protocol.NOT_IN_HAND)
+            raise IllegalMoveError(
+                f"there is no {TILES[tile]} in the mover's hand", protocol.NOT_IN_HAND
+            )
 
 
 def group_score(cells: Sequence[int | None], attribute: Callable[[int], int]) -> int:
@@ -176,14 +216,20 @@ def group_score(cells: Sequence[int | None], attribute: Callable[[int], int]) ->
         for cell in group:  # which grows
             for neighbour in NEIGHBOURS[cell]:
                 tile = cells[neighbour]
-                if tile is not None and neighbour not in seen and attribute(tile) == attribute(first):
+                if (
+                    tile is not None
+                    and neighbour not in seen
+                    and attribute(tile) == attribute(first)
+                ):
                     seen.add(neighbour)
                     group.append(neighbour)
         score += len(group) ** 2
     return score
 
 
-def _with(tiles: tuple[tuple[int, ...], tuple[int, ...]], seat: int, new: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _with(
+    tiles: tuple[tuple[int, ...], tuple[int, ...]], seat: int, new: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Both seats' tiles with those of one replaced."""
     return (tuple(new), tiles[1]) if seat == 0 else (tiles[0], tuple(new))
 

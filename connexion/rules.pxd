@@ -1,18 +1,19 @@
-"""The fast rules of Connexion: a board whose groups are kept by union-find with rollback, and what a search needs of it.
+"""The fast rules of Connexion: a board whose groups are kept by union-find with rollback, and what
+a search needs of it.
 
     graph   0 joins equal patterns and makes FIRST's score, 1 joins equal colours and makes SECOND's
     tile    four times the colour plus the pattern, 0 .. 15; its attribute in a graph is 0 .. 3
     tiles   a multiset of tiles with at most two of a kind: two bits for each, in 32
     move    cell << 4 | tile
 
-A Board holds what both players know: the bags are multisets. In which order they will be drawn only the referee's Position knows,
-in fields that no search may read.
+A Board holds what both players know: the bags are multisets. In which order they will be drawn only
+the referee's Position knows, in fields that no search may read.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from core.bits cimport lowest_bit32, lowest_bit64, popcount32, popcount64
-from core.rng cimport mix64
+from core.native.bits cimport lowest_bit32, lowest_bit64, popcount32, popcount64
+from core.native.rng cimport mix64
 
 cdef extern from "connexion/neighbours.h" nogil:
     const uint8_t NEIGHBOUR[64][3]
@@ -84,7 +85,9 @@ cdef inline uint64_t tile_key(int cell, int tile) noexcept nogil:
 
 cdef inline uint64_t board_key(const Board* b) noexcept nogil:
     """Hash of all that both players know, and of the seat to move, which follows from it."""
-    return b.cells_key ^ mix64(<uint64_t>b.hand[0] << 32 | b.hand[1]) ^ mix64(~(<uint64_t>b.bag[0] << 32 | b.bag[1]))
+    return b.cells_key ^ mix64(<uint64_t>b.hand[0] << 32 | b.hand[1]) ^ mix64(
+        ~(<uint64_t>b.bag[0] << 32 | b.bag[1])
+    )
 
 
 cdef inline int find(const Board* b, int graph, int cell) noexcept nogil:
@@ -95,7 +98,8 @@ cdef inline int find(const Board* b, int graph, int cell) noexcept nogil:
 
 
 cdef inline int gain(const Board* b, int graph, int cell, int attribute) noexcept nogil:
-    """By how much the graph's score grows when a tile of this attribute is put on the empty cell."""
+    """By how much the graph's score grows when a tile of this attribute is put on the empty
+    cell."""
     cdef int roots[3]
     cdef int total = 1, squares = 0, found = 0
     cdef int i, j, root, size
@@ -194,7 +198,8 @@ cdef inline void part(Board* b, int graph, int cell, const Link* link) noexcept 
 
 
 cdef inline void make(Board* b, int cell, int tile, Undo* undo) noexcept nogil:
-    """The seat to move puts a tile of its hand on an empty cell; it has not drawn yet, see `draw`."""
+    """The seat to move puts a tile of its hand on an empty cell; it has not drawn yet, see
+    `draw`."""
     cdef int seat = b.ply & 1
     undo.score[0], undo.score[1] = b.score[0], b.score[1]
     join(b, 0, cell, tile & 3, &undo.links[0])
@@ -234,7 +239,8 @@ cdef inline int move_count(const Board* b) noexcept nogil:
 
 
 cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The moves of the seat to move into `moves` (MAX_MOVES of them fit), in ascending order; returns how many."""
+    """The moves of the seat to move into `moves` (MAX_MOVES of them fit), in ascending order;
+    returns how many."""
     cdef int number = 0
     cdef int cell
     cdef uint64_t cells = b.empty
@@ -257,5 +263,6 @@ cdef void clear(Board* b) noexcept nogil
 cdef class Position:
     cdef Board board                # what both players know
     cdef uint8_t open[2][5]         # the hands in the order in which they were drawn
-    cdef uint8_t hidden[2][32]      # the referee's: the bags in the order in which they will be drawn, last tile first
+    # the referee's: the bags in the order in which they will be drawn, last tile first
+    cdef uint8_t hidden[2][32]
     cdef Position _copy(self)

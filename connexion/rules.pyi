@@ -1,4 +1,5 @@
-"""The fast rules of Connexion behind the face of `core.rules.ChancePosition`, but for the drawing."""
+"""The fast rules of Connexion behind the face of `core.rules.ChancePosition`, but for the
+drawing."""
 
 from collections.abc import Sequence
 
@@ -33,7 +34,8 @@ class Position:
     def over(self) -> bool: ...
     @property
     def key(self) -> int:
-        """Hash of the tiles on the board, the hands and what is left in the bags, but not of its order."""
+        """Hash of the tiles on the board, the hands and what is left in the bags, but not of its
+        order."""
 
     def recomputed_key(self) -> int:
         """The same key, computed from nothing."""

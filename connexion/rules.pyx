@@ -1,4 +1,5 @@
-"""The fast rules of Connexion; rules.pxd holds what searches use, this is the thin Python face and perft."""
+"""The fast rules of Connexion; rules.pxd holds what searches use, this is the thin Python face and
+perft."""
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -30,7 +31,8 @@ cdef uint64_t full_key(const Board* b) noexcept nogil:
 cdef uint64_t count_leaves(Board* b, int depth, const uint8_t* will_draw) noexcept nogil:
     """Perft with bulk counting: the last ply is counted, not made. depth >= 1.
 
-    `will_draw` has for every ply from this one on the tile that its seat draws after it, KINDS where it draws nothing.
+    `will_draw` has for every ply from this one on the tile that its seat draws after it, KINDS
+    where it draws nothing.
     """
     cdef Move moves[MAX_MOVES]
     cdef Undo undo
@@ -79,7 +81,8 @@ cdef class Position:
         clear(b)
         for cell in range(CELLS):
             if cells[cell] is not None:
-                # Whose hand a tile came from is forgotten: it passes through that of the seat whose turn it is.
+                # Whose hand a tile came from is forgotten: it passes through that of the seat whose
+                # turn it is.
                 b.hand[b.ply & 1] += one(cells[cell])
                 make(b, cell, cells[cell], &undo)
         for seat in range(2):
@@ -196,7 +199,9 @@ cdef class Position:
         if drawn == told:
             return self
         if drawn is None or told is None:
-            raise RuleError(f"the seat that moved draws {'a tile' if drawn is None else 'nothing'} here")
+            raise RuleError(
+                f"the seat that moved draws {'a tile' if drawn is None else 'nothing'} here"
+            )
         if drawn not in range(KINDS):
             raise RuleError(f"there is no tile {drawn}")
         if not copies(self.board.bag[seat], drawn):

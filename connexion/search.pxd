@@ -1,7 +1,9 @@
-"""Principal variation search (Marsland and Campbell, 1982) over Connexion: exact near the end, before it to a fixed depth.
+"""Principal variation search (Marsland and Campbell, 1982) over Connexion: exact near the end,
+before it to a fixed depth.
 
-Values are what the mover's margin will change by, in 1/SCALE points. A tile is drawn where it is known, and averaged over where it
-is one of two; before that nothing is drawn and hands would shrink on the way down, which is why tree.pxd plays those plies.
+Values are what the mover's margin will change by, in 1/SCALE points. A tile is drawn where it is
+known, and averaged over where it is one of two; before that nothing is drawn and hands would shrink
+on the way down, which is why tree.pxd plays those plies.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
@@ -20,15 +22,17 @@ cdef struct Entry:              # of the transposition table
     int32_t value
     Move move
     uint8_t depth               # TO_THE_END plus the empty cells where it reached the end
-    uint8_t bound               # the stamp of the search that wrote it << 2 | EXACT, AT_LEAST or AT_MOST
+    # the stamp of the search that wrote it << 2 | EXACT, AT_LEAST or AT_MOST
+    uint8_t bound
 
 cdef struct Search:
     Entry* table
     const int16_t* weights      # of the evaluation
-    int stamp                   # of this search, 1 .. 63: what others wrote is believed only where it reached the end
+    # of this search, 1 .. 63: what others wrote is believed only where it reached the end
+    int stamp
     uint64_t nodes
     uint64_t max_nodes          # 0: no bound
-    double deadline             # on core.clock; 0: no bound
+    double deadline             # on core.native.clock; 0: no bound
     bint stopped                # a bound was reached: values since then are worthless
     int history[2][MOVES]       # by seat and move: how it did in this search
     int width                   # moves that are looked at, unless the end is reached
@@ -36,4 +40,6 @@ cdef struct Search:
 cdef Search* search_new(const int16_t* weights) noexcept nogil
 cdef void search_free(Search* s) noexcept nogil
 cdef void search_start(Search* s) noexcept nogil
-cdef int value_after(Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta) noexcept nogil
+cdef int value_after(
+    Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta
+) noexcept nogil

@@ -1,1 +1,2 @@
-"""Principal variation search over Connexion; search.pxd says what compiled code finds here, Python finds nothing."""
+"""Principal variation search over Connexion; search.pxd says what compiled code finds here, Python
+finds nothing."""

@@ -4,10 +4,10 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from core.bits cimport lowest_bit32, lowest_bit64, popcount64
-from core.clock cimport clock_now
-from core.table cimport table_free, table_new
-from connexion.evaluate cimport evaluate
+from core.native.bits cimport lowest_bit32, lowest_bit64, popcount64
+from core.native.clock cimport clock_now
+from core.native.pages cimport table_free, table_new
+from connexion.nn.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport (
     MAX_MOVES, Board, Link, Move, Tiles, Undo, attribute_of, board_key, count, draw, gain, join, kinds, make, part, put_back, unmake,
@@ -21,7 +21,8 @@ cdef enum:
     MOST_HISTORY = 8192
     HISTORY_UNIT = 64           # so much history counts for a point in the order of moves
     HISTORY_LEFT = 6            # empty cells; with fewer it takes longer to sort than to search
-    MOST_SWING = 300            # points; more than any margin changes by in the plies in which chance is averaged over
+    # points; more than any margin changes by in the plies in which chance is averaged over
+    MOST_SWING = 300
 
 
 cdef Search* search_new(const int16_t* weights) noexcept nogil:
@@ -57,7 +58,8 @@ cdef void search_start(Search* s) noexcept nogil:
 cdef inline int last_two(Board* b) noexcept nogil:
     """Two cells, a tile each: what the mover gains in the end.
 
-    In a graph in which both tiles are alike it makes no difference who goes where; in one in which they are not, they cannot meet.
+    In a graph in which both tiles are alike it makes no difference who goes where; in one in which
+    they are not, they cannot meet.
     """
     cdef int seat = b.ply & 1
     cdef int cell = lowest_bit64(b.empty)
@@ -84,7 +86,9 @@ cdef inline int last_two(Board* b) noexcept nogil:
     return max(straight, crossed)
 
 
-cdef inline void sort_by_history(const Search* s, int seat, Choice* choices, int number) noexcept nogil:
+cdef inline void sort_by_history(
+    const Search* s, int seat, Choice* choices, int number
+) noexcept nogil:
     """Sort moves by how they look and by how they did elsewhere in this search."""
     cdef Choice choice
     cdef int i, j
@@ -98,8 +102,11 @@ cdef inline void sort_by_history(const Search* s, int seat, Choice* choices, int
         choices[j] = choice
 
 
-cdef inline void learn(Search* s, int seat, const Choice* choices, int best, int bonus) noexcept nogil:
-    """The move at `best` refuted the position, those before it did not: the further a history has gone, the less it still moves."""
+cdef inline void learn(
+    Search* s, int seat, const Choice* choices, int best, int bonus
+) noexcept nogil:
+    """The move at `best` refuted the position, those before it did not: the further a history has
+    gone, the less it still moves."""
     cdef int* history = s.history[seat]
     cdef int i
     history[choices[best].move] += bonus - history[choices[best].move] * bonus // MOST_HISTORY
@@ -107,10 +114,13 @@ cdef inline void learn(Search* s, int seat, const Choice* choices, int best, int
         history[choices[i].move] -= bonus + history[choices[i].move] * bonus // MOST_HISTORY
 
 
-cdef int value_after(Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta) noexcept nogil:
+cdef int value_after(
+    Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta
+) noexcept nogil:
     """What a move is worth to its mover, with `depth` plies after it; the board is left as it was.
 
-    Exact within (alpha, beta), else a bound: at least the value where that is beta or more, at most where that is alpha or less.
+    Exact within (alpha, beta), else a bound: at least the value where that is beta or more, at most
+    where that is alpha or less.
     """
     cdef Undo undo
     cdef Tiles bag, left
@@ -128,16 +138,21 @@ cdef int value_after(Search* s, Board* b, const Choice* choice, int depth, int a
         draw(b, seat, tile)
         value = now - value_of(s, b, depth, now - beta, now - alpha)
         put_back(b, seat, tile)
-    else:                                                       # two tiles, equally likely (Ballard 1983, Star1)
+    # two tiles, equally likely (Ballard 1983, Star1)
+    else:
         tile = lowest_bit32(left) >> 1
         draw(b, seat, tile)
         first = now - value_of(
-            s, b, depth, max(-INFINITE, now - 2 * beta - SCALE * MOST_SWING), min(INFINITE, now - 2 * alpha + SCALE * MOST_SWING)
+            s, b, depth, max(
+                -INFINITE, now - 2 * beta - SCALE * MOST_SWING
+            ), min(INFINITE, now - 2 * alpha + SCALE * MOST_SWING)
         )
         put_back(b, seat, tile)
         tile = lowest_bit32(left & (left - 1)) >> 1
         draw(b, seat, tile)
-        second = now - value_of(s, b, depth, now + first - 2 * beta - 1, now + first - 2 * alpha + 1)
+        second = now - value_of(
+            s, b, depth, now + first - 2 * beta - 1, now + first - 2 * alpha + 1
+        )
         put_back(b, seat, tile)
         value = (first + second) >> 1
     unmake(b, choice.move >> 4, choice.move & 15, &undo)
@@ -145,7 +160,8 @@ cdef int value_after(Search* s, Board* b, const Choice* choice, int depth, int a
 
 
 cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept nogil:
-    """What the position is worth to the mover, within the window as in `value_after`; alpha < beta."""
+    """What the position is worth to the mover, within the window as in `value_after`; alpha <
+    beta."""
     cdef Choice choices[MAX_MOVES]
     cdef Choice chosen
     cdef Entry* entry
@@ -233,5 +249,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
         entry.value = best
         entry.move = best_move
         entry.depth = <uint8_t>depth
-        entry.bound = <uint8_t>(s.stamp << 2 | (AT_LEAST if best >= beta else EXACT if best > least else AT_MOST))
+        entry.bound = <uint8_t>(
+            s.stamp << 2 | (AT_LEAST if best >= beta else EXACT if best > least else AT_MOST)
+        )
     return best

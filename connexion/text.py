@@ -1,4 +1,5 @@
-"""A position as text, in both directions; both rules use it. RULES.md describes it. It imports next to nothing, for the agent's sake."""
+"""A position as text, in both directions; both rules use it. RULES.md describes it. It imports next
+to nothing, for the agent's sake."""
 
 from __future__ import annotations
 
@@ -14,16 +15,23 @@ if TYPE_CHECKING:
 
 
 def parse_position(text: str) -> tuple[Cells, Pair]:
-    """For every cell the tile on it, or None; and for both seats hand and bag, in the order in which they are drawn.
+    """For every cell the tile on it, or None; and for both seats hand and bag, in the order in
+    which they are drawn.
 
-    Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell, tile, ... Raises TextError.
+    Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell,
+    tile, ... Raises TextError.
     """
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if len(lines) not in (2, 3):
-        raise TextError(f"a position has two lines of tiles and perhaps one of cells, not {len(lines)} lines")
+        raise TextError(
+            f"a position has two lines of tiles and perhaps one of cells, not {len(lines)} lines"
+        )
     cells = _parse_cells(lines[2] if len(lines) == 3 else [])
     put = len(CELLS) - cells.count(None)
-    tiles = _parse_tiles(lines[0], "FIRST", BAG - (put + 1) // 2), _parse_tiles(lines[1], "SECOND", BAG - put // 2)
+    tiles = (
+        _parse_tiles(lines[0], "FIRST", BAG - (put + 1) // 2),
+        _parse_tiles(lines[1], "SECOND", BAG - put // 2),
+    )
     everywhere = [tile for tile in (*cells, *tiles[0], *tiles[1]) if tile is not None]
     for tile in everywhere:
         count = everywhere.count(tile)
@@ -45,7 +53,9 @@ def _parse_tiles(words: Sequence[str], name: str, expected: int) -> tuple[int, .
         raise TextError(f"{name} has {len(tiles)} tiles in hand and bag, not {expected}")
     for tile in tiles:
         if tiles.count(tile) > COPIES:
-            raise TextError(f"{name} has {tiles.count(tile)} tiles {TILES[tile]}, more than {COPIES}")
+            raise TextError(
+                f"{name} has {tiles.count(tile)} tiles {TILES[tile]}, more than {COPIES}"
+            )
     return tuple(tiles)
 
 

@@ -1,8 +1,10 @@
-"""Monte Carlo tree search with chance nodes over Connexion: PUCT (Rosin 2011; the form of Silver et al. 2017), leaves evaluated.
+"""Monte Carlo tree search with chance nodes over Connexion: PUCT (Rosin 2011; the form of Silver et
+al. 2017), leaves evaluated.
 
-A playout walks down from the root: by PUCT where somebody moves, by a draw from what is left in the bag after the move; a node is a
-position with the tile drawn, so that what comes after a move is the mean over draws as they come. The position in which it leaves the
-tree is evaluated, not played out. Values are what the mover's margin will change by, in 1/64 points.
+A playout walks down from the root: by PUCT where somebody moves, by a draw from what is left in the
+bag after the move; a node is a position with the tile drawn, so that what comes after a move is the
+mean over draws as they come. The position in which it leaves the tree is evaluated, not played out.
+Values are what the mover's margin will change by, in 1/64 points.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
@@ -13,7 +15,8 @@ cdef struct Edge:           # a move of a node
     double total            # of the values to the mover, the move's gain included, over the visits
     float prior             # of the node's moves, adding up to 1
     int32_t visits
-    int32_t child           # first node after it, 0 while there is none; one for each tile that was drawn
+    # first node after it, 0 while there is none; one for each tile that was drawn
+    int32_t child
     int16_t gain            # of the mover's margin, at once; points
     Move move
 

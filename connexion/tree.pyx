@@ -3,9 +3,9 @@
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free, malloc
 
-from core.bits cimport lowest_bit32
-from core.rng cimport mix64
-from connexion.evaluate cimport evaluate
+from core.native.bits cimport lowest_bit32
+from core.native.rng cimport mix64
+from connexion.nn.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport KINDS, MAX_MOVES, Board, Tiles, Undo, copies, count, draw, kinds, make, put_back, unmake
 
@@ -18,7 +18,8 @@ cdef enum:
     SEED = 1
 
 cdef double EXPLORATION = 10    # points
-cdef double TEMPER = 10         # so many points of gain and threat less, and a move's prior is a quarter
+# so many points of gain and threat less, and a move's prior is a quarter
+cdef double TEMPER = 10
 
 
 cdef Tree* tree_new(const int16_t* weights) noexcept nogil:
@@ -114,7 +115,9 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
     root = SCALE * EXPLORATION * sqrt(<double>node.visits)
     for i in range(node.count):
         edge = &t.edges[node.first + i]
-        value = (edge.total / edge.visits if edge.visits else node.value) + root * edge.prior / (1 + edge.visits)
+        value = (
+            edge.total / edge.visits if edge.visits else node.value
+        ) + root * edge.prior / (1 + edge.visits)
         if value > best:
             best = value
             chosen = edge

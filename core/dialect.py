@@ -42,7 +42,8 @@ class Dialect:
         ply_words: move, drawn -> the text of a ply, between the side and the milliseconds.
         parse_ply: the words of that text -> move, drawn. Raises TextError.
         abort_sides: how an ABORT line of the log calls the two seats.
-        annotated: whether logs have header tags and the players' standard error. (Every dialect reads them.)
+        annotated: whether logs have header tags and the players' standard error. (Every dialect
+            reads them.)
     """
 
     def __init__(
@@ -136,11 +137,14 @@ class Dialect:
             case Tag():
                 return f'[{entry.name} "{entry.text}"]'
             case Debug():
-                return f"{DEBUG}{'' if entry.seat is None else SIDES[entry.seat] + ': '}{entry.text}"
+                return (
+                    f"{DEBUG}{'' if entry.seat is None else SIDES[entry.seat] + ': '}{entry.text}"
+                )
 
 
 def check_ready(answer: str, code: str) -> None:
-    """Raises TextError with that code where a program's answer is not READY_ANSWER, to the letter."""
+    """Raises TextError with that code where a program's answer is not READY_ANSWER, to the
+    letter."""
     if answer != READY_ANSWER:
         raise TextError(f"expected {READY_ANSWER}, got {answer[:40]!r}", code)
 

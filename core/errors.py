@@ -1,14 +1,18 @@
-"""Every exception of the project. The message is always one line, meant for the person at the terminal.
+"""Every exception of the project. The message is always one line, meant for the person at the
+terminal.
 
-A *text* error means that something could not be read at all; a *rule* error means that it was read and is against the rules.
+A *text* error means that something could not be read at all; a *rule* error means that it was read
+and is against the rules.
 """
 
 
 class QuartetError(Exception):
-    """Base of all errors that a user can cause; the command line prints the message and exits non-zero.
+    """Base of all errors that a user can cause; the command line prints the message and exits
+    non-zero.
 
     Attributes:
-        code: the word by which the game's real judge calls a foul, as its log has it; empty where it has none.
+        code: the word by which the game's real judge calls a foul, as its log has it; empty where
+            it has none.
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
@@ -17,7 +21,8 @@ class QuartetError(Exception):
 
 
 class TextError(QuartetError, ValueError):
-    """A text (position, move, log, answer) that cannot be parsed; the message says what is wrong and where."""
+    """A text (position, move, log, answer) that cannot be parsed; the message says what is wrong
+    and where."""
 
 
 class RuleError(QuartetError, ValueError):

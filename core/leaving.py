@@ -1,4 +1,5 @@
-"""Signals that end a program become SystemExit, so that whatever it has started is ended, and folders are removed, on the way out."""
+"""Signals that end a program become SystemExit, so that whatever it has started is ended, and
+folders are removed, on the way out."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ leaving = threading.Event()
 
 
 def leave_on(*names: str) -> None:
-    """On the first of these signals, where the system has them, leave with a status of 128 and the signal's number."""
+    """On the first of these signals, where the system has them, leave with a status of 128 and the
+    signal's number."""
     for name in names:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _leave)
@@ -44,7 +46,8 @@ def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 
 
 def _lost(unraisable: UnraisableHookArgs) -> None:
-    """Python drops an exception that a destructor or a weak reference's callback raises, and a signal may come just there: send it again."""
+    """Python drops an exception that a destructor or a weak reference's callback raises, and a
+    signal may come just there: send it again."""
     error = unraisable.exc_value
     if isinstance(error, _Left):
         leaving.clear()  # or it would not be heard the second time
@@ -54,12 +57,14 @@ def _lost(unraisable: UnraisableHookArgs) -> None:
     else:
         sys.__unraisablehook__(unraisable)
         return
-    _thread.start_new_thread(_send, (number,))  # not threading's, which waits for the thread: the signal would come in here, and be lost
+    # not threading's, which waits for the thread: the signal would come in here, and be lost
+    _thread.start_new_thread(_send, (number,))
 
 
 def _send(number: int) -> None:
     time.sleep(SOON)
-    if os.name == "posix":  # to the process, so that a main thread that waits for something is woken
+    # to the process, so that a main thread that waits for something is woken
+    if os.name == "posix":
         os.kill(os.getpid(), number)
     else:
         signal.raise_signal(number)

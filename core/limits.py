@@ -1,4 +1,5 @@
-"""What a search may spend, and what it reports. Plain classes: an agent that is started for every move cannot afford dataclasses."""
+"""What a search may spend, and what it reports. Plain classes: an agent that is started for every
+move cannot afford dataclasses."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ class Limits:
     """Bounds of one search; it stops at the first one reached. None means no bound.
 
     Attributes:
-        deadline: moment on the clock of `core.clock.now`, in seconds; on Linux and macOS that is `time.monotonic`.
-        soft: moment on the same clock by which a search that goes as expected is to have ended: sooner where the choice is
-            clear, later, but never after the deadline, where it is not. Engines that cannot tell take it for a deadline.
+        deadline: moment on the clock of `core.native.clock.now`, in seconds; on Linux and macOS
+            that is `time.monotonic`.
+        soft: moment on the same clock by which a search that goes as expected is to have ended:
+            sooner where the choice is clear, later, but never after the deadline, where it is not.
+            Engines that cannot tell take it for a deadline.
         nodes: nodes visited.
         depth: plies of iterative deepening.
     """
@@ -17,7 +20,12 @@ class Limits:
     __slots__ = ("deadline", "depth", "nodes", "soft")
 
     def __init__(
-        self, *, deadline: float | None = None, soft: float | None = None, nodes: int | None = None, depth: int | None = None
+        self,
+        *,
+        deadline: float | None = None,
+        soft: float | None = None,
+        nodes: int | None = None,
+        depth: int | None = None,
     ) -> None:
         self.deadline = deadline
         self.soft = soft
@@ -33,7 +41,8 @@ class SearchInfo:
 
     Attributes:
         move: the best move.
-        score: its value for the seat to move, in the evaluation's unit (the game's engine says which).
+        score: its value for the seat to move, in the evaluation's unit (the game's engine says
+            which).
         depth: plies searched completely.
         nodes: nodes visited.
         seconds: time spent.

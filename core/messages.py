@@ -1,4 +1,5 @@
-"""What a judge that speaks lines says to a program, and what its log holds, as values that know no game.
+"""What a judge that speaks lines says to a program, and what its log holds, as values that know no
+game.
 
 Plain classes: the agents import them when they start.
 """
@@ -19,7 +20,11 @@ class Value:
         return tuple(getattr(self, name) for name in self.__slots__)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Value) and type(other) is type(self) and other._parts() == self._parts()
+        return (
+            isinstance(other, Value)
+            and type(other) is type(self)
+            and other._parts() == self._parts()
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self._parts()))
@@ -40,7 +45,8 @@ class Ready(Value):
 class Init(Value):
     """The start position, as a text for `Position.parse`.
 
-    What the judge does not tell (the order of a bag) is left out when it is written, and guessed when it is read. Also in logs.
+    What the judge does not tell (the order of a bag) is left out when it is written, and guessed
+    when it is read. Also in logs.
     """
 
     __slots__ = ("text",)
@@ -137,7 +143,8 @@ class Tag(Value):
 
 
 class Debug(Value):
-    """Logs: a line that a player wrote to its standard error; seat None where the log does not say whose."""
+    """Logs: a line that a player wrote to its standard error; seat None where the log does not say
+    whose."""
 
     __slots__ = ("seat", "text")
 

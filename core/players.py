@@ -1,4 +1,5 @@
-"""Two players that every game has: one that takes any move, and one that looks one ply ahead. Frozen: the fingerprint holds them."""
+"""Two players that every game has: one that takes any move, and one that looks one ply ahead.
+Frozen: the fingerprint holds them."""
 
 from __future__ import annotations
 
@@ -47,7 +48,12 @@ class Uniform:
 class Greedy:
     """The move of the greatest value; ties are broken at random."""
 
-    def __init__(self, random: Random, value: Callable[[Position, Move], int], choice: Callable[[Position], list[Move]] = moves) -> None:
+    def __init__(
+        self,
+        random: Random,
+        value: Callable[[Position, Move], int],
+        choice: Callable[[Position], list[Move]] = moves,
+    ) -> None:
         """`value` says what a move is worth to the seat that makes it; `choice` as for Uniform."""
         self._random = random
         self._value = value
@@ -57,5 +63,7 @@ class Greedy:
         choice = self._choice(position)
         values = [self._value(position, move) for move in choice]
         best = max(values)
-        move = self._random.choice([m for m, value in zip(choice, values, strict=True) if value == best])
+        move = self._random.choice(
+            [m for m, value in zip(choice, values, strict=True) if value == best]
+        )
         return SearchInfo(move, score=best, depth=1, nodes=len(choice))

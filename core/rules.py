@@ -1,6 +1,7 @@
 """The Python face that every game shows, on its reference rules and on its fast rules alike.
 
-Agents never import this module at run time (it would cost them milliseconds of start-up); referees, tests and tools do.
+Agents never import this module at run time (it would cost them milliseconds of start-up); referees,
+tests and tools do.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from core.limits import Limits, SearchInfo
 from core.messages import Entry, Message
 
 Move = tuple[int, ...]
-"""A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game names its PASS."""
+"""A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game
+names its PASS."""
 
 Span = tuple[str, str]
-"""A piece of a drawn line: its text, and the name of its style ("seat0" .. "seat3", "empty", "label", "from", "to", "cursor")."""
+"""A piece of a drawn line: its text, and the name of its style ("seat0" .. "seat3", "empty",
+"label", "from", "to", "cursor")."""
 
 Drawing = list[list[Span]]
-"""A drawn board, line by line, without any terminal code: the command line and the viewer colour it."""
+"""A drawn board, line by line, without any terminal code: the command line and the viewer colour
+it."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,16 @@ class FileExchange:
 
 @dataclass(frozen=True)
 class LineJudge:
-    """How a judge that speaks lines with a running program plays a game, and what it allows. `LineProtocol` has the words.
+    """How a judge that speaks lines with a running program plays a game, and what it allows.
+    `LineProtocol` has the words.
 
-    It sends Ready; Init with the start position, where `init`; then, until the game is over, Turn to the seat to move, Drew to
-    the same seat after its answer where the game has chance, Opponent to the other seat; in the end Finish to both.
+    It sends Ready; Init with the start position, where `init`; then, until the game is over, Turn
+    to the seat to move, Drew to the same seat after its answer where the game has chance, Opponent
+    to the other seat; in the end Finish to both.
 
     Attributes:
-        ready_ms: until the answer to Ready; clock_ms: for all moves of a game together. Wall clock, in milliseconds.
+        ready_ms: until the answer to Ready; clock_ms: for all moves of a game together. Wall clock,
+            in milliseconds.
         init: whether the judge describes the start position; otherwise all games start alike.
         megabytes: memory of the program, None where the judge names no limit.
     """
@@ -59,7 +66,8 @@ class LineJudge:
 
 @dataclass(frozen=True)
 class Option:
-    """A variant of the rules that `Position.start` takes as a keyword, and `Position.parse` too, unless it is `of_start` alone."""
+    """A variant of the rules that `Position.start` takes as a keyword, and `Position.parse` too,
+    unless it is `of_start` alone."""
 
     default: int | bool
     help: str
@@ -75,10 +83,12 @@ class GameInfo:
         players: seats at the table; chance: whether luck is involved after the start.
         lower_wins: whether the lowest score wins (a penalty) instead of the highest.
         score_name: what `Position.scores` counts, in one word.
-        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and stdout; lines: then this.
+        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and
+            stdout; lines: then this.
         options: variants of the rules, by keyword.
-        adapters: lines, too: for programs of other languages. A program that is named PREFIX:COMMAND is seated by the module of that
-            prefix, which gets COMMAND as its one argument and speaks with the judge for it.
+        adapters: lines, too: for programs of other languages. A program that is named
+            PREFIX:COMMAND is seated by the module of that prefix, which gets COMMAND as its one
+            argument and speaks with the judge for it.
     """
 
     name: str
@@ -96,18 +106,20 @@ class GameInfo:
 class Position(Protocol):
     """A position is a value: `play` gives a new one and leaves the old one alone.
 
-    `legal` knows that the game may be over, `pseudolegal` does not. A seat that is stuck in a game that goes on has exactly one
-    legal move, the game's PASS.
+    `legal` knows that the game may be over, `pseudolegal` does not. A seat that is stuck in a game
+    that goes on has exactly one legal move, the game's PASS.
     """
 
     @classmethod
     def start(cls, seed: int = 0, *args: Any, **options: Any) -> Self:
-        """The position that a game starts from; `seed` chooses it where chance does. Options by keyword, as in `GameInfo.options`."""
+        """The position that a game starts from; `seed` chooses it where chance does. Options by
+        keyword, as in `GameInfo.options`."""
         ...
 
     @classmethod
     def parse(cls, text: str, *args: Any, **options: Any) -> Self:
-        """The position that `text` describes, in the form that `text()` writes. Raises TextError."""
+        """The position that `text` describes, in the form that `text()` writes. Raises
+        TextError."""
         ...
 
     def text(self) -> str:
@@ -130,7 +142,8 @@ class Position(Protocol):
         ...
 
     def legal(self) -> list[Move]:
-        """The legal moves in ascending order; empty when the game is over, [PASS] when the seat to move is stuck."""
+        """The legal moves in ascending order; empty when the game is over, [PASS] when the seat to
+        move is stuck."""
         ...
 
     def pseudolegal(self) -> list[Move]:
@@ -142,7 +155,8 @@ class Position(Protocol):
         ...
 
     def lose_turn(self) -> Self:
-        """The position after a turn that was lost to a foul: nothing moves. Raises RuleError where the rules know no such turn."""
+        """The position after a turn that was lost to a foul: nothing moves. Raises RuleError where
+        the rules know no such turn."""
         ...
 
     def scores(self) -> tuple[int | None, ...]:
@@ -150,7 +164,8 @@ class Position(Protocol):
         ...
 
     def perft(self, depth: int) -> int:
-        """Sequences of `depth` plies from here; a forced pass is a ply, a finished game has no moves."""
+        """Sequences of `depth` plies from here; a forced pass is a ply, a finished game has no
+        moves."""
         ...
 
 
@@ -163,14 +178,17 @@ class DrawnPosition(Position, Protocol):
 
 
 class ChancePosition(DrawnPosition, Protocol):
-    """A position of a game in which chance goes on after the start: after every ply it gives the seat that moved something, or nothing.
+    """A position of a game in which chance goes on after the start: after every ply it gives the
+    seat that moved something, or nothing.
 
-    A referee's position knows what chance will give; an agent's guesses, and is told with `reveal`. Players do not look ahead.
+    A referee's position knows what chance will give; an agent's guesses, and is told with `reveal`.
+    Players do not look ahead.
     """
 
     @property
     def drawn(self) -> int | None:
-        """What chance gave the seat that moved last (the game's RULES.md has the numbers), None where it gave nothing."""
+        """What chance gave the seat that moved last (the game's RULES.md has the numbers), None
+        where it gave nothing."""
         ...
 
     def reveal(self, drawn: int | None) -> Self:
@@ -179,9 +197,11 @@ class ChancePosition(DrawnPosition, Protocol):
 
 
 class LineProtocol(Protocol):
-    """The `protocol.py` of a game whose judge speaks lines: a module with these functions, which translate and nothing else.
+    """The `protocol.py` of a game whose judge speaks lines: a module with these functions, which
+    translate and nothing else.
 
-    Lines are given and taken without their end. `seat` is the seat of the program that is spoken to, or that answers.
+    Lines are given and taken without their end. `seat` is the seat of the program that is spoken
+    to, or that answers.
     """
 
     def format_message(self, message: Message, seat: int) -> str:
@@ -193,7 +213,8 @@ class LineProtocol(Protocol):
         ...
 
     def check_ready(self, answer: str) -> None:
-        """Whether a program is ready, by its answer to Ready. Raises TextError with the judge's code."""
+        """Whether a program is ready, by its answer to Ready. Raises TextError with the judge's
+        code."""
         ...
 
     def format_answer(self, move: Move, seat: int) -> str:
@@ -201,7 +222,8 @@ class LineProtocol(Protocol):
         ...
 
     def parse_answer(self, text: str, seat: int) -> Move:
-        """The move that a program plays; whether it is legal is for the rules to say. Raises TextError with the judge's code."""
+        """The move that a program plays; whether it is legal is for the rules to say. Raises
+        TextError with the judge's code."""
         ...
 
     def format_entry(self, entry: Entry) -> str | None:
@@ -217,26 +239,36 @@ PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
 
 
 class Searcher(Protocol[PositionT_contra]):
-    """The face of an engine, and of every built-in player, over one game's positions; a deeper search fits behind it.
+    """The face of an engine, and of every built-in player, over one game's positions; a deeper
+    search fits behind it.
 
-    One that learns how its opponents play may offer `observe(position, move)`, too: agents that live for a whole game, and matches in
-    process, call it with every move of the others and the position in which it was made. It must be quick.
+    One that learns how its opponents play may offer `observe(position, move)`, too: agents that
+    live for a whole game, and matches in process, call it with every move of the others and the
+    position in which it was made. It must be quick.
     """
 
     def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
-        """The best move found within the limits. Raises RuleError when the position has no move at all."""
+        """The best move found within the limits. Raises RuleError when the position has no move at
+        all."""
         ...
 
 
 @runtime_checkable
 class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
-    """What the engine of every game can do beside: say what it finds while it searches, and be stopped.
+    """What the engine of every game can do beside: say what it finds while it searches, and be
+    stopped.
 
-    One that weighs moves against each other may offer `candidates()`, too: for every move that it considered in its last search, the
-    best first, a mapping with the move under "move", and under other names whatever it knows of it. `quartet analyse` makes a table of it.
+    One that weighs moves against each other may offer `candidates()`, too: for every move that it
+    considered in its last search, the best first, a mapping with the move under "move", and under
+    other names whatever it knows of it. `quartet analyse` makes a table of it.
     """
 
-    def choose(self, position: PositionT_contra, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+    def choose(
+        self,
+        position: PositionT_contra,
+        limits: Limits,
+        report: Callable[[SearchInfo], None] | None = None,
+    ) -> SearchInfo:
         """As for Searcher; `report` is called with every better outcome on the way."""
         ...
 
@@ -245,14 +277,20 @@ class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
         ...
 
 
-def places(scores: Sequence[int | None], *, lower_wins: bool, out: Iterable[int] = ()) -> list[int | None]:
-    """The place of every seat, from 1; equal scores share it. Seats in `out` (disqualified) come last, None means an empty seat."""
+def places(
+    scores: Sequence[int | None], *, lower_wins: bool, out: Iterable[int] = ()
+) -> list[int | None]:
+    """The place of every seat, from 1; equal scores share it. Seats in `out` (disqualified) come
+    last, None means an empty seat."""
     out = set(out)
     rank: dict[int, tuple[bool, int]] = {}
     for seat, score in enumerate(scores):
         if score is not None:
             rank[seat] = (seat in out, 0 if seat in out else score if lower_wins else -score)
-    return [1 + sum(r < rank[seat] for r in rank.values()) if seat in rank else None for seat in range(len(scores))]
+    return [
+        1 + sum(r < rank[seat] for r in rank.values()) if seat in rank else None
+        for seat in range(len(scores))
+    ]
 
 
 def shares(place: Sequence[int | None]) -> list[float]:

@@ -1,1 +1,1 @@
-"""The command line: `quartet`, one command with sub-commands, one file for each."""
+"""The workshop: judge, arena, training, benches and the command line `quartet`."""

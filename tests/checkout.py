@@ -12,10 +12,20 @@ from pathlib import Path
 from tests.games import ROOT
 
 LEFT_BEHIND = shutil.ignore_patterns(
-    ".git", ".venv*", ".build", "*.so", "*.pyd", "*.c", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".benchmarks"
+    ".git",
+    ".venv*",
+    ".build",
+    "*.so",
+    "*.pyd",
+    "*.c",
+    "*.egg-info",
+    "__pycache__",
+    ".*_cache",
+    ".hypothesis",
+    ".benchmarks",
 )
 """What a build or a tool makes, which a fresh clone does not have."""
-COMPILED = ("*/*.so", "*/*.pyd", ".build/release/*/*", ".build/last-build")
+COMPILED = ("[!.]*/**/*.so", "[!.]*/**/*.pyd", ".build/release/**/*.c", ".build/last-build")
 """What the next compilation starts from."""
 
 
@@ -28,8 +38,8 @@ def copy(target: Path) -> Path:
 def copy_built(target: Path) -> Path:
     """The project as it is compiled here: what stays unchanged is not compiled again.
 
-    What was made is dated now: pip compiles with a Cython of its own before it installs the one that compiles the copy, and what is older
-    than that one's declarations would be made anew.
+    What was made is dated now: pip compiles with a Cython of its own before it installs the one
+    that compiles the copy, and what is older than that one's declarations would be made anew.
     """
     copy(target)
     now = time.time()
@@ -55,5 +65,6 @@ def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.Co
 
 
 def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Compile the extensions of a copy in place; `--inplace` would compile all of them into a folder of its own first."""
+    """Compile the extensions of a copy in place; `--inplace` would compile all of them into a
+    folder of its own first."""
     return python(checkout, "setup.py", "--quiet", "build_ext", "--build-lib", ".", **environment)

@@ -1,6 +1,8 @@
-"""A game for the tests of the line judge: players say numbers from 1 to 3, in turn, and whoever says more in all wins.
+"""A game for the tests of the line judge: players say numbers from 1 to 3, in turn, and whoever
+says more in all wins.
 
-After every ply chance gives the mover the ply's number, so that all messages there are occur. The referee fails after the number 9.
+After every ply chance gives the mover the ply's number, so that all messages there are occur. The
+referee fails after the number 9.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ from core import dialect
 from core.errors import IllegalMoveError, RuleError, TextError
 from core.messages import Drew, Entry, Init, Message
 from core.rules import Drawing, GameInfo, LineJudge, Move
-from judge.game import LineGame
+from quartet.judge.game import LineGame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PASS: Move = (0,)
-INFO = GameInfo("fake", "Fake", players=2, chance=True, lower_wins=False, score_name="points", lines=LineJudge())
+INFO = GameInfo(
+    "fake", "Fake", players=2, chance=True, lower_wins=False, score_name="points", lines=LineJudge()
+)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
-import registry
 from core.errors import RuleError
 from core.rules import GameInfo, Move, Position, Searcher
+from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "10000"))
-"""Random positions on which fast rules and reference rules are compared, per game; other random tests scale with it."""
+"""Random positions on which fast rules and reference rules are compared, per game; other random
+tests scale with it."""
 
 
 class FastPosition(Position, Protocol):
@@ -37,9 +38,11 @@ class FastPosition(Position, Protocol):
 
 @dataclass(frozen=True)
 class Game:
-    """Attributes: `folder` its package, `data` its test data; the rest as the game's modules offer it.
+    """Attributes: `folder` its package, `data` its test data; the rest as the game's modules offer
+    it.
 
-    `fast` are the fast rules, or the reference rules again in a game that is still without: see `is_whole`.
+    `fast` are the fast rules, or the reference rules again in a game that is still without: see
+    `is_whole`.
     """
 
     name: str
@@ -86,8 +89,11 @@ def load(name: str) -> Game:
     )
 
 
-def random_games(game: Game, positions: int, seed: int = 0) -> Iterator[tuple[Position, FastPosition]]:
-    """The same random games by both rules, position by position, last ones included; at least so many positions.
+def random_games(
+    game: Game, positions: int, seed: int = 0
+) -> Iterator[tuple[Position, FastPosition]]:
+    """The same random games by both rules, position by position, last ones included; at least so
+    many positions.
 
     Where the rules know lost turns, every second game loses one in ten.
     """

@@ -1,4 +1,5 @@
-"""Who may import whom: what every file of the project imports, cimports and includes, held against the rules of the house."""
+"""Who may import whom: what every file of the project imports, cimports and includes, held against
+the rules of the house."""
 
 from __future__ import annotations
 
@@ -7,25 +8,31 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import registry
+from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FREE = ("quartet", "bench", "build", "tests", "setup")
+WORKSHOP = "quartet"
+"""The package whose sub-packages, and modules, are rooms of their own."""
+FREE = ("quartet", "quartet.__main__", "quartet.cli", "quartet.bench", "build", "tests", "setup")
 """The rooms that may import anything."""
+_JUDGE = {"core", "quartet.registry", "quartet.judge"}
 HOUSE = {
     "core": {"core"},
-    "registry": {"core", "registry"},
-    "judge": {"judge", "core", "registry"},
-    "arena": {"arena", "judge", "core", "registry"},
-    "viewer": {"viewer", "judge", "core", "registry"},
+    "quartet.registry": {"core", "quartet.registry"},
+    "quartet.judge": _JUDGE,
+    "quartet.arena": {*_JUDGE, "quartet.arena"},
+    "quartet.training": {*_JUDGE, "quartet.arena", "quartet.training"},
+    "quartet.review": {*_JUDGE, "quartet.review"},
+    "quartet.web": {*_JUDGE, "quartet.arena", "quartet.review", "quartet.web"},
 }
 """Room -> what it may import of ours. A game may import core and itself."""
 TRUTH = {"reference", "protocol"}
-"""The parts of a game that the registry may give to a room; engines, players and fast rules are not among them."""
-IN_PROCESS = {"arena/inprocess.py", "arena/selfplay.py"}
+"""The parts of a game that the registry may give to a room; engines, players and fast rules are not
+among them."""
+IN_PROCESS = {"quartet/arena/inprocess.py", "quartet/training/selfplay.py"}
 """The modules that play in process: they may have every part."""
 
 CIMPORT = re.compile(
@@ -50,7 +57,7 @@ def violations(root: Path) -> list[str]:
     found = []
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        room = name.partition("/")[0].removesuffix(".py")
+        room = room_of(name.rpartition(".")[0].replace("/", "."))
         games = set(registry.GAMES.values())
         if room in FREE or room not in {*HOUSE, *games} or ".build" in path.parts:
             continue
@@ -60,22 +67,32 @@ def violations(root: Path) -> list[str]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             references = list(imports(name, tree))
             if room not in games:
-                found += [f"{reference} is no part that {room} may load" for reference in loads(name, tree)]
+                found += [
+                    f"{reference} is no part that {room} may load"
+                    for reference in loads(name, tree)
+                ]
         elif path.suffix in {".pyx", ".pxd", ".pxi"}:
             references = list(cimports(name, path.read_text(encoding="utf-8")))
         else:
             continue
         for reference in references:
-            target = reference.target.partition(".")[0]
+            target = room_of(reference.target)
             if target in ours and target not in allowed:
                 found.append(f"{reference} may not be imported by {room}")
-            if target == "importlib" and room != "registry":
+            if target == "importlib" and room != "quartet.registry":
                 found.append(f"{reference} goes round the registry")
     return found
 
 
+def room_of(module: str) -> str:
+    """The room of a module, by its dotted name."""
+    words = module.split(".")
+    return ".".join(words[: 2 if words[0] == WORKSHOP and words[1:2] != ["__init__"] else 1])
+
+
 def imports(file: str, tree: ast.AST) -> Iterator[Reference]:
-    """The modules that Python code imports, wherever it does so; relative ones as absolute names."""
+    """The modules that Python code imports, wherever it does so; relative ones as absolute
+    names."""
     package = file.split("/")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -83,18 +100,32 @@ def imports(file: str, tree: ast.AST) -> Iterator[Reference]:
                 yield Reference(file, node.lineno, alias.name)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            names = [node.module] if node.module else [alias.name for alias in node.names]
+            names = (
+                [node.module]
+                if node.module and node.module != WORKSHOP
+                else [alias.name for alias in node.names]
+            )
+            base = [*base, WORKSHOP] if node.module == WORKSHOP else base
             yield from (Reference(file, node.lineno, ".".join([*base, name])) for name in names)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "__import__"
+        ):
             yield Reference(file, node.lineno, "importlib")
 
 
 def loads(file: str, tree: ast.AST) -> Iterator[Reference]:
-    """Calls of `registry.load` that ask for more than the file may have, or for what cannot be told from the text."""
-    if file in IN_PROCESS or file == "registry.py":
+    """Calls of `registry.load` that ask for more than the file may have, or for what cannot be told
+    from the text."""
+    if file in IN_PROCESS or file == "quartet/registry.py":
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "registry" and any(alias.name == "load" for alias in node.names):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "quartet.registry"
+            and any(alias.name == "load" for alias in node.names)
+        ):
             yield Reference(file, node.lineno, "registry.load by another name")
         is_load = (
             isinstance(node, ast.Call)
@@ -127,6 +158,10 @@ def cimports(file: str, text: str) -> Iterator[Reference]:
             yield Reference(file, number, header.replace("/", "."))
         elif source is not None and source.startswith("."):
             level = len(source) - len(source.lstrip("."))
-            yield Reference(file, number, ".".join([*folder[: len(folder) - level + 1], source.lstrip(".")]).strip("."))
+            yield Reference(
+                file,
+                number,
+                ".".join([*folder[: len(folder) - level + 1], source.lstrip(".")]).strip("."),
+            )
         else:
             yield Reference(file, number, source or plain)

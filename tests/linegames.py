@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-import registry
-from core.lines import Agent
+from core.agent.lines import Agent
 from core.messages import Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, Turn
+from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,21 +42,42 @@ class LineGame:
         assert self.info.lines is not None
         return self.info.lines.init
 
-    def agent(self, name: str = "greedy", seed: int = 1, player: Searcher[Any] | None = None) -> Agent:
+    def agent(
+        self, name: str = "greedy", seed: int = 1, player: Searcher[Any] | None = None
+    ) -> Agent:
         """The agent that `python -m` would run."""
         anywhere = self.pass_move if self.pass_move in self.rules.start().legal() else None
         reveal = cast("type[ChancePosition]", self.rules).reveal if self.info.chance else None
-        return Agent(self.protocol, self.rules, player or self.player(name, seed), init=self.init, reveal=reveal, anywhere=anywhere)
+        return Agent(
+            self.protocol,
+            self.rules,
+            player or self.player(name, seed),
+            init=self.init,
+            reveal=reveal,
+            anywhere=anywhere,
+        )
 
 
 def load(name: str) -> LineGame:
     """The game of that name."""
-    reference, protocol, players = (registry.load(name, part) for part in ("reference", "protocol", "players"))
-    return LineGame(name, reference.INFO, cast("LineProtocol", protocol), reference.Position, reference.PASS, players.player)
+    reference, protocol, players = (
+        registry.load(name, part) for part in ("reference", "protocol", "players")
+    )
+    return LineGame(
+        name,
+        reference.INFO,
+        cast("LineProtocol", protocol),
+        reference.Position,
+        reference.PASS,
+        players.player,
+    )
 
 
-def judge(game: LineGame, programs: tuple[Listener, Listener], seed: int = 1, plies: int = 1000) -> list[str]:
-    """Play a game through the protocol; returns the log, line by line. Raises TextError and IllegalMoveError for a foul.
+def judge(
+    game: LineGame, programs: tuple[Listener, Listener], seed: int = 1, plies: int = 1000
+) -> list[str]:
+    """Play a game through the protocol; returns the log, line by line. Raises TextError and
+    IllegalMoveError for a foul.
 
     It is finished after so many plies even if it is not over.
     """

@@ -1,6 +1,8 @@
-"""Golden playthroughs: one random game of every game, written out in full, so that no rule changes unnoticed.
+"""Golden playthroughs: one random game of every game, written out in full, so that no rule changes
+unnoticed.
 
-`python -m tests.playthrough GAME` prints it as the reference rules play it today; `--write` makes that the recorded one.
+`python -m tests.playthrough GAME` prints it as the reference rules play it today; `--write` makes
+that the recorded one.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ def playthrough(game: Game, position: Position) -> str:
     while not position.over:
         legal = position.legal()
         move = random.choice(legal)
-        lines += [*_standing(position), f"legal: {', '.join(map(_words, legal))}", f"move: {_words(move)}"]
+        lines += [
+            *_standing(position),
+            f"legal: {', '.join(map(_words, legal))}",
+            f"move: {_words(move)}",
+        ]
         position = position.play(move)
     final = places(position.scores(), lower_wins=game.info.lower_wins)
     return "\n".join([*lines, *_standing(position), f"places: {_words(final)}", ""])
@@ -35,7 +41,12 @@ def playthrough(game: Game, position: Position) -> str:
 
 def _standing(position: Position) -> list[str]:
     over = ", over" if position.over else ""
-    return ["", f"ply {position.ply}, seat {position.to_move}{over}", position.text().rstrip("\n"), f"scores: {_words(position.scores())}"]
+    return [
+        "",
+        f"ply {position.ply}, seat {position.to_move}{over}",
+        position.text().rstrip("\n"),
+        f"scores: {_words(position.scores())}",
+    ]
 
 
 def _words(values: Iterable[object]) -> str:
@@ -43,9 +54,15 @@ def _words(values: Iterable[object]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.playthrough", description="The golden playthrough of a game.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.playthrough", description="The golden playthrough of a game."
+    )
     parser.add_argument("game")
-    parser.add_argument("--write", action="store_true", help="record it; look at the difference before you commit it")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="record it; look at the difference before you commit it",
+    )
     arguments = parser.parse_args()
     game = load(arguments.game)
     text = playthrough(game, game.reference.start(SEED))

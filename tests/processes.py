@@ -8,7 +8,8 @@ import psutil
 def living_children() -> set[psutil.Process]:
     """Descendants of this process that live.
 
-    The judge makes this process the parent of orphans, so the dead of other tests may lie around until somebody waits for them.
+    The judge makes this process the parent of orphans, so the dead of other tests may lie around
+    until somebody waits for them.
     """
     living = set()
     for process in psutil.Process().children(recursive=True):

@@ -1,4 +1,5 @@
-"""`quartet analyse`: the thoughts of an engine as they come, an interruption, and players that have none."""
+"""`quartet analyse`: the thoughts of an engine as they come, an interruption, and players that have
+none."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import registry
+from core.background import Thinking
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.rules import Move, Position
-from core.thinking import Thinking
-from quartet import analyse
+from quartet import registry
+from quartet.cli import analyse
 from tests.games import Game
 
 ROOT = Path(__file__).parent.parent
@@ -26,7 +27,15 @@ ROOT = Path(__file__).parent.parent
 
 def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "quartet", "analyse", *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=600, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=600,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == code, done.stderr + done.stdout
     return done
 
@@ -38,7 +47,9 @@ def test_the_thoughts_of_an_engine(whole_game: Game) -> None:
     assert tuple(data["move"]) in start.legal()
     assert data["lines"]
     assert data["line"][0] == data["best"]
-    assert [line["nodes"] for line in data["lines"]] == sorted(line["nodes"] for line in data["lines"])
+    assert [line["nodes"] for line in data["lines"]] == sorted(
+        line["nodes"] for line in data["lines"]
+    )
     assert not data["interrupted"]
     said = quartet(whole_game.name, "--nodes", "3000").stdout.splitlines()
     assert said[-1].startswith(f"best: {data['best']} ")
@@ -54,7 +65,11 @@ def test_a_position_and_a_player_can_be_chosen(game: Game) -> None:
     name = next(name for name in game.player_names if name != "bot")
     start = game.fast.start()
     position = game.fast.parse(start.play(start.legal()[0]).text())
-    data = json.loads(quartet(game.name, "--position", position.text(), "--player", name, "--nodes", "50", "--json").stdout)
+    data = json.loads(
+        quartet(
+            game.name, "--position", position.text(), "--player", name, "--nodes", "50", "--json"
+        ).stdout
+    )
     assert tuple(data["move"]) in position.legal()
     assert data["seat"] == position.to_move
 
@@ -73,8 +88,20 @@ def test_a_finished_game_is_told() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
-    command = [sys.executable, "-m", "quartet", "analyse", whole_game.name, "--nodes", str(1 << 40), "--depth", "90"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "quartet",
+        "analyse",
+        whole_game.name,
+        "--nodes",
+        str(1 << 40),
+        "--depth",
+        "90",
+    ]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         rows: list[str] = []
         for line in process.stdout:
@@ -85,7 +112,8 @@ def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    assert errors in ("quartet: interrupted\n", "")  # a small game may have been thought through before
+    # a small game may have been thought through before
+    assert errors in ("quartet: interrupted\n", "")
     assert rest.splitlines()[-1].startswith("best: ")
 
 
@@ -107,7 +135,10 @@ class Weigher:
         return SearchInfo(second, 7, 2, 20, 1.0, (second,))
 
     def candidates(self) -> list[dict[str, object]]:
-        return [{"move": (0, 0, 0, 5), "visits": 12, "share": 0.25}, {"move": (-1, -1, -1, -1), "visits": 3}]
+        return [
+            {"move": (0, 0, 0, 5), "visits": 12, "share": 0.25},
+            {"move": (-1, -1, -1, -1), "visits": 3},
+        ]
 
 
 def test_stopping_a_search() -> None:

@@ -1,4 +1,5 @@
-"""The bot of the apple game: the engine, and what it makes of an opponent whose replies it can foretell."""
+"""The bot of the apple game: the engine, and what it makes of an opponent whose replies it can
+foretell."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from applegame.bot import QUICK, Bot, Recipe
 from applegame.engine import Engine
 from applegame.players import player
 from applegame.rules import Position
-from arena import inprocess
+from core.agent.lines import Agent
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
-from core.lines import Agent
 from core.players import lead
+from quartet.arena import inprocess
 from tests.linegames import load
 
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
 SECOND = 1
 
 
-def play(position: Position, bot: Bot | Engine, opponent: Searcher[Position], nodes: int, plies: int = 999) -> Position:
+def play(
+    position: Position,
+    bot: Bot | Engine,
+    opponent: Searcher[Position],
+    nodes: int,
+    plies: int = 999,
+) -> Position:
     """The position so many plies on, or the end of the game, with the bot as second."""
     for _ in range(plies):
         if position.over:
@@ -55,7 +62,9 @@ def test_a_recipe_is_told_from_the_others_by_its_moves(name: str) -> None:
             recipe.learn(position, move)
         position = position.play(move)
         position = position.play(random.choice(position.legal()[1:]))
-    assert {other: recipe.credit for other, recipe in recipes.items()} == {other: 9 / 10 if other == name else 0 for other in recipes}
+    assert {other: recipe.credit for other, recipe in recipes.items()} == {
+        other: 9 / 10 if other == name else 0 for other in recipes
+    }
 
 
 def test_it_turns_games_that_the_engine_alone_loses() -> None:
@@ -75,7 +84,11 @@ def test_it_is_the_engine_where_nobody_is_foretold() -> None:
     while not position.over:
         if position.to_move == SECOND:
             found, expected = bot.choose(position, limits), engine.choose(position, limits)
-            assert (found.move, found.score, found.nodes) == (expected.move, expected.score, expected.nodes)
+            assert (found.move, found.score, found.nodes) == (
+                expected.move,
+                expected.score,
+                expected.nodes,
+            )
             position = position.play(found.move)
         else:
             move = random.choice(position.legal())
@@ -116,7 +129,10 @@ def test_its_search_keeps_its_limits() -> None:
 def test_another_game_is_another_opponent() -> None:
     bot, _ = foretold(1)
     limits = Limits(nodes=3_000)
-    assert bot.choose(Position.start(3), limits).nodes == Engine().choose(Position.start(3), limits).nodes
+    assert (
+        bot.choose(Position.start(3), limits).nodes
+        == Engine().choose(Position.start(3), limits).nodes
+    )
     bot, _ = foretold(1)
     random, start = Random(1), Position.start(2)
     move = random.choice(start.legal()[1:])
@@ -157,7 +173,9 @@ def test_an_agent_shows_its_player_the_opponents_moves() -> None:
     assert len(watching.shown) == 1
 
 
-def test_players_of_the_same_process_are_shown_each_others_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_of_the_same_process_are_shown_each_others_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     watching: list[Watching] = []
 
     def seat(name: str, seed: int) -> Watching:
@@ -165,6 +183,12 @@ def test_players_of_the_same_process_are_shown_each_others_moves(monkeypatch: py
         return watching[-1]
 
     monkeypatch.setattr("applegame.players.player", seat)
-    turns, _ = inprocess.game("applegame", ("a", "b"), (inprocess.Budget(nodes=1),) * 2, 1, (0, 1), {})
+    turns, _ = inprocess.game(
+        "applegame", ("a", "b"), (inprocess.Budget(nodes=1),) * 2, 1, (0, 1), {}
+    )
     for number, player_ in enumerate(watching):
-        assert player_.shown == [(turn.input, turn.move) for turn in turns if turn.seat != number and turn.move is not None]
+        assert player_.shown == [
+            (turn.input, turn.move)
+            for turn in turns
+            if turn.seat != number and turn.move is not None
+        ]

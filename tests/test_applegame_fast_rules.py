@@ -1,4 +1,5 @@
-"""The fast rules of the apple game against the reference rules, on boards that few games reach; and the figures of start boards."""
+"""The fast rules of the apple game against the reference rules, on boards that few games reach; and
+the figures of start boards."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ from core.errors import IllegalMoveError
 def agree(slow: reference.Position, fast: rules.Position) -> None:
     """The two positions are the same in everything they show."""
     assert (fast.text(), fast.rows, fast.scores()) == (slow.text(), slow.rows, slow.scores())
-    assert (fast.ply, fast.to_move, fast.passes, fast.over) == (slow.ply, slow.to_move, slow.passes, slow.over)
+    assert (fast.ply, fast.to_move, fast.passes, fast.over) == (
+        slow.ply,
+        slow.to_move,
+        slow.passes,
+        slow.over,
+    )
     assert fast.legal() == slow.legal()
     assert fast.pseudolegal() == slow.pseudolegal()
     assert fast.key == fast.recomputed_key()
@@ -28,9 +34,16 @@ def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
     """Any board: full, nearly empty, of small digits, with cells of nobody."""
     random = draw(st.randoms(use_true_random=False))
     digits = draw(st.sampled_from(["123456789", "1", "12", "19", "5", "1112345"]))
-    weights = [draw(st.sampled_from([0.1, 1, 5])), *(draw(st.sampled_from([0, 1, 5])) for _ in range(3))]
+    weights = [
+        draw(st.sampled_from([0.1, 1, 5])),
+        *(draw(st.sampled_from([0, 1, 5])) for _ in range(3)),
+    ]
     rows = tuple(
-        "".join(random.choice(digits) if kind == "d" else kind for kind in random.choices("dFS0", weights, k=COLUMNS)) for _ in range(ROWS)
+        "".join(
+            random.choice(digits) if kind == "d" else kind
+            for kind in random.choices("dFS0", weights, k=COLUMNS)
+        )
+        for _ in range(ROWS)
     )
     ply = draw(st.integers(2, 60))
     slow = reference.Position(rows, ply, draw(st.sampled_from([0, 0, 1, 2])))
@@ -38,7 +51,9 @@ def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
 
 
 @given(boards(), st.randoms(use_true_random=False))
-def test_any_board_is_played_alike(pair: tuple[reference.Position, rules.Position], random: Random) -> None:
+def test_any_board_is_played_alike(
+    pair: tuple[reference.Position, rules.Position], random: Random
+) -> None:
     slow, fast = pair
     agree(slow, fast)
     while not slow.over:
@@ -48,7 +63,9 @@ def test_any_board_is_played_alike(pair: tuple[reference.Position, rules.Positio
 
 
 @given(boards())
-def test_moves_kept_up_are_moves_found_anew(pair: tuple[reference.Position, rules.Position]) -> None:
+def test_moves_kept_up_are_moves_found_anew(
+    pair: tuple[reference.Position, rules.Position],
+) -> None:
     slow, fast = pair
     assert fast.perft(3) == fast.perft(3, incremental=False)
     if len(slow.legal()) <= 40:
@@ -56,7 +73,9 @@ def test_moves_kept_up_are_moves_found_anew(pair: tuple[reference.Position, rule
 
 
 @given(boards(), st.tuples(*[st.integers(-1, 17)] * 4))
-def test_fouls_are_refused_in_the_same_words(pair: tuple[reference.Position, rules.Position], move: tuple[int, int, int, int]) -> None:
+def test_fouls_are_refused_in_the_same_words(
+    pair: tuple[reference.Position, rules.Position], move: tuple[int, int, int, int]
+) -> None:
     slow, fast = pair
     if move in slow.legal():
         agree(slow.play(move), fast.play(move))
@@ -70,7 +89,8 @@ def test_fouls_are_refused_in_the_same_words(pair: tuple[reference.Position, rul
 
 
 def test_start_boards_have_54_rectangles_on_average() -> None:
-    """Over 300 random boards the figures known are 54 with a standard deviation of 8, from 36 to 81."""
+    """Over 300 random boards the figures known are 54 with a standard deviation of 8, from 36 to
+    81."""
     counts = [len(rules.Position.start(seed).legal()) - 1 for seed in range(300)]
     assert 52 < fmean(counts) < 56
     assert 7 < stdev(counts) < 9

@@ -9,9 +9,26 @@ import pytest
 from applegame import protocol
 from applegame.reference import Position
 from core.errors import TextError
-from core.messages import Abort, Debug, Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, Turn
+from core.messages import (
+    Abort,
+    Debug,
+    Drew,
+    Entry,
+    Finish,
+    Init,
+    Message,
+    Opponent,
+    Ply,
+    Ready,
+    Score,
+    Turn,
+)
 
-ROWS = (Path(__file__).parent / "data" / "applegame" / "example_input.txt").read_text(encoding="ascii").split()
+ROWS = (
+    (Path(__file__).parent / "data" / "applegame" / "example_input.txt")
+    .read_text(encoding="ascii")
+    .split()
+)
 INIT = "INIT " + " ".join(ROWS)
 START = Init("\n".join(ROWS))
 
@@ -71,7 +88,19 @@ def test_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "OK", "1 1 2", "1 1 2 2 2", "MOVE 1 1 2 2", "1 1 2 x", "1 1 2 2.0", "1 1 2 ²", "1 1 2 1234567890"]
+    "text",
+    [
+        "",
+        " ",
+        "OK",
+        "1 1 2",
+        "1 1 2 2 2",
+        "MOVE 1 1 2 2",
+        "1 1 2 x",
+        "1 1 2 2.0",
+        "1 1 2 ²",
+        "1 1 2 1234567890",
+    ],
 )
 def test_bad_answers(text: str) -> None:
     with pytest.raises(TextError) as refused:
@@ -89,7 +118,10 @@ def test_ready_takes_ok_and_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "READY", "READY first", "TIME", "TIME 1", "TIME 1 x", "TURN 1 2", "OPP 1 1 2 2", "FINISH 1", "FIN", INIT[:-1], INIT + " 1", INIT[:-1] + "x", INIT[:-1] + "²", "INIT"],
+    [
+        "", "READY", "READY first", "TIME", "TIME 1", "TIME 1 x", "TURN 1 2", "OPP 1 1 2 2",
+        "FINISH 1", "FIN", INIT[:-1], INIT + " 1", INIT[:-1] + "x", INIT[:-1] + "²", "INIT"
+    ],
 )  # fmt: skip
 def test_bad_lines_of_a_judge(line: str) -> None:
     with pytest.raises(TextError) as refused:
@@ -98,7 +130,18 @@ def test_bad_lines_of_a_judge(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "FIRST", "FIRST 1 1 2 2", "THIRD 1 1 2 2 3", "SCOREFIRST", "SCOREFIRST x", "ABORT", "ABORT 2 TLE", INIT[:-1]]
+    "line",
+    [
+        "",
+        "FIRST",
+        "FIRST 1 1 2 2",
+        "THIRD 1 1 2 2 3",
+        "SCOREFIRST",
+        "SCOREFIRST x",
+        "ABORT",
+        "ABORT 2 TLE",
+        INIT[:-1],
+    ],
 )
 def test_bad_lines_of_a_log(line: str) -> None:
     with pytest.raises(TextError):

@@ -1,4 +1,5 @@
-"""The reference rules of the apple game, beyond what every game promises, and the judge's sample AIs."""
+"""The reference rules of the apple game, beyond what every game promises, and the judge's sample
+AIs."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from applegame.players import NAMES, SLOWER_NAMES, player, swing
 from applegame.reference import INFO, PASS, Position
 from applegame.rules import Position as FastPosition
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
-from core.gamelog import replay
 from core.limits import Limits
 from core.messages import SIDES
 from core.players import lead
+from quartet.judge.gamelog import replay
 
 DATA = Path(__file__).parent / "data" / "applegame"
 EXAMPLE = (DATA / "example_input.txt").read_text(encoding="ascii")
@@ -26,7 +27,9 @@ INDEX: list[dict[str, Any]] = json.loads((DATA / "logs" / "index.json").read_tex
 
 def board(*rows: str) -> Position:
     """A board with these rows on top, empty cells of nobody elsewhere."""
-    return Position.parse("\n".join([*(row.ljust(17, "0") for row in rows), *["0" * 17] * (10 - len(rows))]))
+    return Position.parse(
+        "\n".join([*(row.ljust(17, "0") for row in rows), *["0" * 17] * (10 - len(rows))])
+    )
 
 
 def test_perft_of_the_example() -> None:
@@ -57,12 +60,18 @@ def test_rectangles_are_those_that_the_definition_allows() -> None:
         while not position.over and position.ply < 40:
             expected = [
                 (r1, c1, r2, c2)
-                for r1 in range(10) for c1 in range(17) for r2 in range(r1, 10) for c2 in range(c1, 17)
+                for r1 in range(10) for c1 in range(17) for r2 in range(
+                    r1, 10
+                ) for c2 in range(c1, 17)
                 if fits(position, (r1, c1, r2, c2))
             ]  # fmt: skip
             assert position.legal() == [PASS, *expected]
             for _ in range(8):
-                position = position.play(random.choice(position.legal()[1:] or [PASS])) if not position.over else position
+                position = (
+                    position.play(random.choice(position.legal()[1:] or [PASS]))
+                    if not position.over
+                    else position
+                )
 
 
 def fits(position: Position, move: tuple[int, ...]) -> bool:
@@ -89,7 +98,9 @@ def fits(position: Position, move: tuple[int, ...]) -> bool:
         (("00", "19"), (0, 0, 1, 1), "Not fit"),
     ],
 )
-def test_fouls_have_the_official_codes(rows: tuple[str, ...], move: tuple[int, ...], code: str) -> None:
+def test_fouls_have_the_official_codes(
+    rows: tuple[str, ...], move: tuple[int, ...], code: str
+) -> None:
     with pytest.raises(IllegalMoveError) as refused:
         board(*rows).play(move)
     assert refused.value.code == code
@@ -133,7 +144,9 @@ def test_plain_rows_are_a_start() -> None:
     "text",
     [
         "", EXAMPLE[:-10], EXAMPLE + "1", EXAMPLE + "ply 3", EXAMPLE + "ply 3 passes 3", EXAMPLE + "ply 0 passes 1", EXAMPLE + "passes 0 ply 0",
-        EXAMPLE + "ply -1 passes 0", EXAMPLE + "ply 1² passes 0", EXAMPLE.replace("5", "x", 1), EXAMPLE.replace("5", "²", 1), EXAMPLE.replace("\n", "", 1),
+        EXAMPLE + "ply -1 passes 0", EXAMPLE + "ply 1² passes 0", EXAMPLE.replace(
+            "5", "x", 1
+        ), EXAMPLE.replace("5", "²", 1), EXAMPLE.replace("\n", "", 1),
     ],
 )  # fmt: skip
 def test_bad_texts_are_refused_in_one_sentence(text: str) -> None:
@@ -158,7 +171,13 @@ def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
     sample, moves = player(f"sample:{ai}"), 0
     for entry in INDEX:
         if entry.get("sample_ai") == ai:
-            log = replay((DATA / "logs" / entry["file"]).read_text(encoding="ascii"), INFO, protocol, Position, PASS)
+            log = replay(
+                (DATA / "logs" / entry["file"]).read_text(encoding="ascii"),
+                INFO,
+                protocol,
+                Position,
+                PASS,
+            )
             for position, ply in zip(log.positions, log.plies, strict=False):
                 if SIDES[ply.seat] == entry["sample_side"]:
                     assert sample.choose(position, Limits()).move == ply.move
@@ -168,7 +187,10 @@ def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
 
 def test_players_know_their_names() -> None:
     for name in NAMES + SLOWER_NAMES:
-        assert player(name, 1).choose(FastPosition.start(1), Limits(nodes=100)).move in Position.start(1).legal()
+        assert (
+            player(name, 1).choose(FastPosition.start(1), Limits(nodes=100)).move
+            in Position.start(1).legal()
+        )
         with pytest.raises(RuleError):
             player(name, 1).choose(FastPosition.parse(EXAMPLE + "ply 2 passes 2"), Limits())
     with pytest.raises(UnknownNameError, match="sample:8"):
@@ -181,12 +203,16 @@ def test_players_know_their_names() -> None:
 
 @pytest.mark.parametrize("plies", [2, 3])
 def test_samples_are_full_width_negamax(plies: int) -> None:
-    """By the recipe, without any pruning, on boards that are half empty, where few moves are left."""
+    """By the recipe, without any pruning, on boards that are half empty, where few moves are
+    left."""
 
     def value(position: Position, depth: int) -> int:
         if depth == 1:
-            return lead(position, position.to_move) + max([swing(position, move) for move in position.rectangles()], default=0)
-        passed = Position(position.rows, position.ply + 1)  # a pass costs a ply, and never ends the game
+            return lead(position, position.to_move) + max(
+                [swing(position, move) for move in position.rectangles()], default=0
+            )
+        # a pass costs a ply, and never ends the game
+        passed = Position(position.rows, position.ply + 1)
         after = [passed, *(position.play(move) for move in position.rectangles())]
         return max(-value(child, depth - 1) for child in after)
 
@@ -206,6 +232,11 @@ def test_samples_are_full_width_negamax(plies: int) -> None:
 def test_the_bot_passes_when_that_wins_and_never_when_behind() -> None:
     bot = player("bot")
     won = "\n".join(["FFF" + "19" * 7] + ["S" + "0" * 16] + ["0" * 17] * 8)
-    assert bot.choose(FastPosition.parse(won + "\nply 10 passes 1"), Limits(nodes=1000)).move == PASS
+    assert (
+        bot.choose(FastPosition.parse(won + "\nply 10 passes 1"), Limits(nodes=1000)).move == PASS
+    )
     behind = won.replace("F", "s").replace("S", "F").replace("s", "S")
-    assert bot.choose(FastPosition.parse(behind + "\nply 10 passes 1"), Limits(nodes=1000)).move != PASS
+    assert (
+        bot.choose(FastPosition.parse(behind + "\nply 10 passes 1"), Limits(nodes=1000)).move
+        != PASS
+    )

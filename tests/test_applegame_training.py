@@ -1,4 +1,5 @@
-"""The apple game's weights: the fit finds what is in the data, a training goes on where it stopped, and the file says where it comes from."""
+"""The apple game's weights: the fit finds what is in the data, a training goes on where it stopped,
+and the file says where it comes from."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from applegame.engine import WEIGHTS_SHAPE, feature_list
 from applegame.rules import Position
-from applegame.train import command, fit, play
+from applegame.train.__main__ import command, fit, play
 from core.players import lead
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,7 +54,8 @@ def test_a_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole = train(tmp_path / "whole.h")
     games = (tmp_path / "whole.h.games").read_text(encoding="ascii")
     broken = tmp_path / "broken.h.games"
-    broken.write_text(games[: len(games) // 2], encoding="ascii")  # in the middle of a line, as a kill leaves it
+    # in the middle of a line, as a kill leaves it
+    broken.write_text(games[: len(games) // 2], encoding="ascii")
     assert train(tmp_path / "broken.h") == whole
     assert broken.read_text(encoding="ascii") == games
 
@@ -66,7 +68,9 @@ def test_games_of_other_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_few_games_are_refused(tmp_path: Path) -> None:
-    result = CliRunner().invoke(command, [str(tmp_path / "weights.h"), "--games", "2", "--nodes", "20"])
+    result = CliRunner().invoke(
+        command, [str(tmp_path / "weights.h"), "--games", "2", "--nodes", "20"]
+    )
     assert result.exit_code == 1
     assert "too few games" in result.output
 
@@ -74,7 +78,9 @@ def test_too_few_games_are_refused(tmp_path: Path) -> None:
 def test_the_weights_say_where_they_come_from(tmp_path: Path) -> None:
     ours = (ROOT / "applegame" / "weights.h").read_text(encoding="ascii")
     made = train(tmp_path / "weights.h")
-    shape = re.compile(r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 [0-9a-f]{8} \*/")
+    shape = re.compile(
+        r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 [0-9a-f]{8} \*/"
+    )
     for text in (ours, made):
         assert shape.search(text)
         numbers = re.findall(r"^    \{(.*)\},$", text, re.MULTILINE)

@@ -1,4 +1,5 @@
-"""The fast rules of Ataxx against the reference rules, on boards that no game from the start reaches; UAI texts have a file of their own."""
+"""The fast rules of Ataxx against the reference rules, on boards that no game from the start
+reaches; UAI texts have a file of their own."""
 
 from __future__ import annotations
 
@@ -47,9 +48,13 @@ def both(cells: Sequence[int], **state: int) -> tuple[reference.Position, rules.
 
 @st.composite
 def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
-    """Any board, with walls, crowded and empty ones, sides without pieces; near its limits or far from them."""
+    """Any board, with walls, crowded and empty ones, sides without pieces; near its limits or far
+    from them."""
     random = draw(st.randoms(use_true_random=False))
-    weights = [draw(st.sampled_from(choice)) for choice in ([0.1, 1, 5, 20], [0, 1, 5], [0, 1, 5], [0, 1, 5, 30])]
+    weights = [
+        draw(st.sampled_from(choice))
+        for choice in ([0.1, 1, 5, 20], [0, 1, 5], [0, 1, 5], [0, 1, 5, 30])
+    ]
     ply, halfmoves = draw(st.integers(0, 60)), draw(st.integers(0, 12))
     return both(
         random.choices([EMPTY, FIRST, SECOND, WALL], weights, k=CELLS),
@@ -69,7 +74,9 @@ def test_any_board_is_seen_alike(pair: tuple[reference.Position, rules.Position]
 
 
 @given(boards(), st.randoms(use_true_random=False))
-def test_any_board_is_played_alike(pair: tuple[reference.Position, rules.Position], random: Random) -> None:
+def test_any_board_is_played_alike(
+    pair: tuple[reference.Position, rules.Position], random: Random
+) -> None:
     slow, fast = pair
     while not slow.over and slow.ply < 120:
         move = random.choice(slow.legal())
@@ -82,7 +89,11 @@ def test_passes_are_alike() -> None:
     random = Random(3)
     passes = 0
     for _ in range(2000):
-        slow, fast = both(random.choices([EMPTY, FIRST, SECOND, WALL], [1, 1, 1, 10], k=CELLS), ply=random.randrange(2), halfmoves=5)
+        slow, fast = both(
+            random.choices([EMPTY, FIRST, SECOND, WALL], [1, 1, 1, 10], k=CELLS),
+            ply=random.randrange(2),
+            halfmoves=5,
+        )
         agree(slow, fast)
         if slow.legal() == [PASS]:
             agree(slow.play(PASS), fast.play(PASS))
@@ -138,7 +149,8 @@ def test_every_name_of_every_move(pair: tuple[reference.Position, rules.Position
 
 
 def test_the_neighbours_of_every_cell() -> None:
-    """From each cell a lone piece reaches all within two steps; on each cell it takes all within one."""
+    """From each cell a lone piece reaches all within two steps; on each cell it takes all within
+    one."""
     for cell in range(CELLS):
         alone = [EMPTY] * CELLS
         alone[cell] = FIRST
@@ -147,7 +159,9 @@ def test_the_neighbours_of_every_cell() -> None:
         crowd = [SECOND] * CELLS
         crowd[cell], crowd[FAR[cell][0]] = EMPTY, FIRST
         after = rules.Position.from_cells(crowd).play(NAMES[FAR[cell][0]] + NAMES[cell]).cells
-        assert [index for index, label in enumerate(after) if label == FIRST] == sorted([cell, *NEAR[cell]])
+        assert [index for index, label in enumerate(after) if label == FIRST] == sorted(
+            [cell, *NEAR[cell]]
+        )
 
 
 def test_many_moves() -> None:
@@ -158,7 +172,8 @@ def test_many_moves() -> None:
 
 
 def test_keys_tell_pieces_and_side_apart() -> None:
-    """All boards with up to two pieces, either side to move: no two keys are alike, and neither are the halves of a key more often than chance has it."""
+    """All boards with up to two pieces, either side to move: no two keys are alike, and neither are
+    the halves of a key more often than chance has it."""
     keys = []
     for places in [*combinations(range(CELLS), 1), *combinations(range(CELLS), 2)]:
         for labels in range(2 ** len(places)):
@@ -185,7 +200,10 @@ def test_the_key_is_the_positions_whatever_led_to_it() -> None:
             position = position.play(move)
         ends.append(position)
     assert ends[0].key == ends[1].key != start.key
-    assert rules.Position.parse("7/7/xx5/7/5oo/7/7 x 9 30", plies=90, halfmove_limit=10).key == ends[0].key
+    assert (
+        rules.Position.parse("7/7/xx5/7/5oo/7/7 x 9 30", plies=90, halfmove_limit=10).key
+        == ends[0].key
+    )
     assert rules.Position.parse("7/7/xx5/7/5oo/7/7 o 0 1").key != ends[0].key
 
 
@@ -193,7 +211,9 @@ def test_the_key_is_the_positions_whatever_led_to_it() -> None:
     ("cells", "state"),
     [
         ([EMPTY] * 48, {}), ([EMPTY] * 48 + [4], {}), ([EMPTY] * 48 + [-1], {}),
-        ([EMPTY] * 49, {"ply": -1}), ([EMPTY] * 49, {"plies": 1 << 40}), ([EMPTY] * 49, {"halfmoves": 40000}), ([EMPTY] * 49, {"halfmove_limit": -5}),
+        ([EMPTY] * 49, {"ply": -1}), ([EMPTY] * 49, {"plies": 1 << 40}), (
+            [EMPTY] * 49, {"halfmoves": 40000}
+        ), ([EMPTY] * 49, {"halfmove_limit": -5}),
     ],
 )  # fmt: skip
 def test_what_it_cannot_hold_is_refused(cells: list[int], state: dict[str, int]) -> None:
@@ -202,7 +222,9 @@ def test_what_it_cannot_hold_is_refused(cells: list[int], state: dict[str, int])
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("position_of", [reference.Position, rules.Position], ids=["reference", "fast"])
+@pytest.mark.parametrize(
+    "position_of", [reference.Position, rules.Position], ids=["reference", "fast"]
+)
 def test_the_greatest_counts(position_of: type[reference.Position | rules.Position]) -> None:
     position = position_of.parse("x5o/7/7/7/7/7/o5x o 9999 9999", plies=20000)
     assert (position.ply, position.halfmoves) == (19997, 9999)

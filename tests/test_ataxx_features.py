@@ -1,4 +1,5 @@
-"""Positions of Ataxx as training has them: bytes, network inputs and the eight symmetries, against plain Python."""
+"""Positions of Ataxx as training has them: bytes, network inputs and the eight symmetries, against
+plain Python."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from ataxx.features import encode, features
+from ataxx.nn.features import encode, features
 from ataxx.rules import Position
 
 Rows = tuple[tuple[int, ...], ...]
@@ -27,12 +28,19 @@ def random_positions(seed: int, count: int) -> list[Position]:
 def board(encoded: bytes) -> Rows:
     """0 empty, 1 of the side to move, 2 of the other."""
     own, other = (int.from_bytes(part, "little") for part in (encoded[:8], encoded[8:]))
-    return tuple(tuple((own >> 8 * r + c & 1) + 2 * (other >> 8 * r + c & 1) for c in range(7)) for r in range(7))
+    return tuple(
+        tuple((own >> 8 * r + c & 1) + 2 * (other >> 8 * r + c & 1) for c in range(7))
+        for r in range(7)
+    )
 
 
 def inputs_of(cells: Rows) -> list[int]:
     return [
-        81 * (6 * r + c) + cells[r][c] + 3 * cells[r][c + 1] + 9 * cells[r + 1][c] + 27 * cells[r + 1][c + 1]
+        81 * (6 * r + c)
+        + cells[r][c]
+        + 3 * cells[r][c + 1]
+        + 9 * cells[r + 1][c]
+        + 27 * cells[r + 1][c + 1]
         for r in range(6)
         for c in range(6)
     ]
@@ -59,7 +67,11 @@ def test_a_position_is_seen_from_the_side_to_move() -> None:
     for position in random_positions(1, 50):
         row = position.text().split("/")[0]
         labels = [
-            label for letter in row for label in ([0] * int(letter) if letter.isdigit() else [1 + ("xo"[position.to_move] != letter)])
+            label
+            for letter in row
+            for label in (
+                [0] * int(letter) if letter.isdigit() else [1 + ("xo"[position.to_move] != letter)]
+            )
         ]
         assert list(board(encode(position))[0]) == labels
 
@@ -67,14 +79,18 @@ def test_a_position_is_seen_from_the_side_to_move() -> None:
 def test_inputs_are_the_windows_states() -> None:
     encoded = [encode(position) for position in random_positions(2, 100)]
     chosen = [7, 99, 0, 7]
-    assert looked_at(encoded, chosen, [0] * 4) == [inputs_of(board(encoded[number])) for number in chosen]
+    assert looked_at(encoded, chosen, [0] * 4) == [
+        inputs_of(board(encoded[number])) for number in chosen
+    ]
 
 
 def test_the_symmetries_are_the_eight_of_the_square() -> None:
     encoded = [encode(position) for position in random_positions(3, 100)]
     for number, position in enumerate(encoded):
         seen = looked_at(encoded, [number] * 8, list(range(8)))
-        assert {tuple(row) for row in seen} == {tuple(inputs_of(image)) for image in images(board(position))}
+        assert {tuple(row) for row in seen} == {
+            tuple(inputs_of(image)) for image in images(board(position))
+        }
     lopsided = encode(Position.parse("xx5/6o/7/7/7/7/7 x 0 1"))
     assert len({tuple(row) for row in looked_at([lopsided], [0] * 8, list(range(8)))}) == 8
 

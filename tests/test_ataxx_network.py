@@ -1,4 +1,5 @@
-"""The evaluation network of Ataxx: one number on every CPU level, the number that plain arithmetic gives; and its files."""
+"""The evaluation network of Ataxx: one number on every CPU level, the number that plain arithmetic
+gives; and its files."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ import pytest
 
 from ataxx import rules
 from ataxx.engine import Engine
-from ataxx.evaluate import LEVELS, Weights, default_weights
+from ataxx.nn.evaluate import LEVELS, Weights, default_weights
 from ataxx.reference import Position
 from core.errors import TextError
 from core.limits import Limits
-from core.sealed import seal, unseal
+from core.nn.sealed import seal, unseal
 from tests.games import ROOT
 
 HIDDEN = 128
@@ -28,16 +29,33 @@ def little(numbers: list[int], size: int = 2) -> bytes:
     return b"".join(number.to_bytes(size, "little", signed=True) for number in numbers)
 
 
-def random_numbers(random: Random, hidden: int = HIDDEN, most: int = 90) -> tuple[list[list[int]], list[int], list[int], int]:
+def random_numbers(
+    random: Random, hidden: int = HIDDEN, most: int = 90
+) -> tuple[list[list[int]], list[int], list[int], int]:
     """Rows of the first layer, its bias, the weights of the output and its bias."""
     rows = [[random.randint(-most, most) for _ in range(hidden)] for _ in range(INPUTS)]
-    bias, output = [random.randint(-200, 200) for _ in range(hidden)], [random.randint(-127, 127) for _ in range(hidden)]
+    bias, output = (
+        [random.randint(-200, 200) for _ in range(hidden)],
+        [random.randint(-127, 127) for _ in range(hidden)],
+    )
     return rows, bias, output, random.randint(-9999, 9999)
 
 
-def file(rows: list[list[int]], bias: list[int], output: list[int], output_bias: int, **changed: str) -> bytes:
-    fields = {"game": "ataxx", "inputs": str(INPUTS), "hidden": str(len(bias)), "activation": "screlu", **changed}
-    return seal("weights", fields, b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4))
+def file(
+    rows: list[list[int]], bias: list[int], output: list[int], output_bias: int, **changed: str
+) -> bytes:
+    fields = {
+        "game": "ataxx",
+        "inputs": str(INPUTS),
+        "hidden": str(len(bias)),
+        "activation": "screlu",
+        **changed,
+    }
+    return seal(
+        "weights",
+        fields,
+        b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4),
+    )
 
 
 def cells(position: Position) -> list[list[int]]:
@@ -47,15 +65,31 @@ def cells(position: Position) -> list[list[int]]:
 
 
 def bits(board: list[list[int]], label: int) -> int:
-    return sum(1 << (8 * row + column) for row in range(7) for column in range(7) if board[row][column] == label)
+    return sum(
+        1 << (8 * row + column)
+        for row in range(7)
+        for column in range(7)
+        if board[row][column] == label
+    )
 
 
-def plain_value(board: list[list[int]], rows: list[list[int]], bias: list[int], output: list[int], output_bias: int) -> int:
+def plain_value(
+    board: list[list[int]],
+    rows: list[list[int]],
+    bias: list[int],
+    output: list[int],
+    output_bias: int,
+) -> int:
     """What network.h describes, in plain Python."""
     sums = list(bias)
     for row in range(6):
         for column in range(6):
-            a, b, c, d = board[row][column], board[row][column + 1], board[row + 1][column], board[row + 1][column + 1]
+            a, b, c, d = (
+                board[row][column],
+                board[row][column + 1],
+                board[row + 1][column],
+                board[row + 1][column + 1],
+            )
             weights = rows[81 * (6 * row + column) + a + 3 * b + 9 * c + 27 * d]
             sums = [s + w for s, w in zip(sums, weights, strict=True)]
     total = sum(min(max(s, 0), 255) ** 2 * w for s, w in zip(sums, output, strict=True))
@@ -78,7 +112,8 @@ def positions(random: Random, count: int) -> list[Position]:
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_level_computes_what_plain_arithmetic_does(level: str) -> None:
     random = Random(1)
-    for most in (20, 90):  # with the second one many hidden cells are cut off above, and the score too
+    # with the second one many hidden cells are cut off above, and the score too
+    for most in (20, 90):
         numbers = random_numbers(random, most=most)
         weights = Weights(file(*numbers))
         if not weights.use(level):
@@ -94,14 +129,18 @@ def test_sums_wrap_around_alike_on_every_level() -> None:
     weights = Weights(file(*random_numbers(random, most=32767)))
     for position in positions(random, 200):
         board = cells(position)
-        values = {weights.value(bits(board, 1), bits(board, 2)) for level in LEVELS if weights.use(level)}
+        values = {
+            weights.value(bits(board, 1), bits(board, 2)) for level in LEVELS if weights.use(level)
+        }
         assert len(values) == 1
 
 
 def test_the_sides_are_told_apart() -> None:
     weights = Weights(file(*random_numbers(Random(3), most=20)))
     board = cells(positions(Random(3), 1)[0])
-    assert weights.value(bits(board, 1), bits(board, 2)) != weights.value(bits(board, 2), bits(board, 1))
+    assert weights.value(bits(board, 1), bits(board, 2)) != weights.value(
+        bits(board, 2), bits(board, 1)
+    )
 
 
 def test_fields_come_back() -> None:
@@ -126,7 +165,10 @@ def damaged() -> dict[str, tuple[bytes, str]]:
         "a bit flipped": (bytes(flipped), "checksum"),
         "the text changed": (whole.replace(b"hidden 64", b"hidden 65"), "checksum"),
         "another game": (file(rows, bias, output, output_bias, game="chess"), "for 'chess'"),
-        "another activation": (file(rows, bias, output, output_bias, activation="relu"), "another network"),
+        "another activation": (
+            file(rows, bias, output, output_bias, activation="relu"),
+            "another network",
+        ),
         "odd width": (file(rows, bias, output, output_bias, hidden="65"), "65 hidden cells"),
         "no width": (file(rows, bias, output, output_bias, hidden="x"), "0 hidden cells"),
         "another width": (file(rows, bias, output, output_bias, hidden="128"), "bytes"),
@@ -158,14 +200,21 @@ def test_the_weights_that_are_shipped() -> None:
     weights = default_weights()
     assert {"seed", "data", "command"} <= weights.fields.keys()
     assert default_weights() is weights
-    for text, sign in (("xxxx3/xxxx3/xxxx3/7/7/7/6o x 0 1", 1), ("xxxx3/xxxx3/xxxx3/7/7/7/6o o 0 1", -1)):
+    for text, sign in (
+        ("xxxx3/xxxx3/xxxx3/7/7/7/6o x 0 1", 1),
+        ("xxxx3/xxxx3/xxxx3/7/7/7/6o o 0 1", -1),
+    ):
         board = cells(Position.parse(text))
-        assert sign * weights.value(bits(board, 1), bits(board, 2)) > 300, "eleven cells ahead is good"
+        assert sign * weights.value(bits(board, 1), bits(board, 2)) > 300, (
+            "eleven cells ahead is good"
+        )
 
 
 def test_missing_weights_are_told() -> None:
-    program = "import os, ataxx.evaluate as e; os.path.dirname = lambda path: 'nowhere'; e.default_weights()"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    program = "import os, ataxx.nn.evaluate as e; os.path.dirname = lambda path: 'nowhere'; e.default_weights()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.stderr.splitlines()[-1].startswith("core.errors.TextError: cannot read nowhere")
 
 
@@ -179,4 +228,6 @@ def test_two_engines_think_at_once_each_with_its_own_weights() -> None:
         engine.forget()
     with ThreadPoolExecutor(2) as pool:
         together = list(pool.map(lambda engine: engine.choose(start, limits), engines))
-    assert [(found.move, found.score, found.nodes) for found in together] == [(found.move, found.score, found.nodes) for found in alone]
+    assert [(found.move, found.score, found.nodes) for found in together] == [
+        (found.move, found.score, found.nodes) for found in alone
+    ]

@@ -1,4 +1,5 @@
-"""Balanced openings: the book, how it is made, and that everybody who plays begins where the game begins."""
+"""Balanced openings: the book, how it is made, and that everybody who plays begins where the game
+begins."""
 
 from __future__ import annotations
 
@@ -13,15 +14,15 @@ from typing import Any
 
 import pytest
 
-import registry
-from arena.launch import START, fingerprint, launch, start_environment
 from ataxx import make_openings
 from ataxx.fen import START as USUAL
 from ataxx.openings import BOOK, start_fen
 from ataxx.reference import Position as Reference
 from ataxx.rules import Position
+from core.agent.lines import told_start
 from core.errors import QuartetError, UnknownNameError
-from core.lines import told_start
+from quartet import registry
+from quartet.arena.launch import START, fingerprint, launch, start_environment
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"
@@ -33,7 +34,15 @@ OTHER = "x5o/6o/7/7/7/7/o5x x 1 2"
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "quartet", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=cwd, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == code, done.stderr + done.stdout
     return done
 
@@ -63,7 +72,23 @@ def reachable(plies: int) -> set[tuple[int, ...]]:
 def test_making_a_book_is_repeatable_and_strict(tmp_path: Path) -> None:
     books = [tmp_path / "1", tmp_path / "2"]
     for book in books:
-        assert make_openings.main(["--plies", "2", "--count", "10", "--nodes", "300", "--most", "200", "--out", str(book)]) == 0
+        assert (
+            make_openings.main(
+                [
+                    "--plies",
+                    "2",
+                    "--count",
+                    "10",
+                    "--nodes",
+                    "300",
+                    "--most",
+                    "200",
+                    "--out",
+                    str(book),
+                ]
+            )
+            == 0
+        )
     lines = books[0].read_text().splitlines()
     assert lines == books[1].read_text().splitlines()
     openings = [Position.parse(line) for line in lines[1:]]
@@ -79,7 +104,20 @@ def test_making_a_book_is_repeatable_and_strict(tmp_path: Path) -> None:
 
 def test_a_book_has_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Up to symmetry there are few positions after one ply."""
-    make_openings.main(["--plies", "1", "--count", "50", "--most", "30000", "--player", "greedy", "--out", str(tmp_path / "book")])
+    make_openings.main(
+        [
+            "--plies",
+            "1",
+            "--count",
+            "50",
+            "--most",
+            "30000",
+            "--player",
+            "greedy",
+            "--out",
+            str(tmp_path / "book"),
+        ]
+    )
     lines = (tmp_path / "book").read_text().splitlines()
     assert len(lines) - 1 == len(reachable(1))
     assert f"only {len(lines) - 1} openings" in capsys.readouterr().err
@@ -111,7 +149,10 @@ def test_who_is_told_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Reference.parse(OTHER)
     assert start_environment("ataxx", Reference.start(), ["./anything"]) == {}
     assert start_environment("ataxx", other, ["bot", "uai:./engine"]) == {START: OTHER}
-    with pytest.raises(QuartetError, match=r"'\./foreign' cannot know where the game starts.*built-in players, uai:COMMAND"):
+    with pytest.raises(
+        QuartetError,
+        match=r"'\./foreign' cannot know where the game starts.*built-in players, uai:COMMAND",
+    ):
         start_environment("ataxx", other, ["bot", "./foreign"])
     told = registry.load("connexion", "reference").Position.start(3)
     assert start_environment("connexion", told, ["./foreign"]) == {}, "its judge has words for it"
@@ -121,7 +162,9 @@ def test_who_is_told_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.text() == OTHER
 
 
-def test_a_start_that_cannot_be_read_is_the_usual_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_start_that_cannot_be_read_is_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv(START, "rubbish")
     assert told_start(Position) is None
     assert capsys.readouterr().err.startswith("QUARTET_POSITION: a position has four parts")
@@ -146,7 +189,20 @@ def test_a_prefix_seats_an_engine(tmp_path: Path) -> None:
 def test_a_match_from_an_opening(programs: tuple[str, str], tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     data = json.loads(
-        quartet("match", "ataxx", *programs, "--option", "opening=4", "--seed", "9", "--seconds", "60", "-l", str(log), "--json").stdout
+        quartet(
+            "match",
+            "ataxx",
+            *programs,
+            "--option",
+            "opening=4",
+            "--seed",
+            "9",
+            "--seconds",
+            "60",
+            "-l",
+            str(log),
+            "--json",
+        ).stdout
     )
     assert data["termination"] in ("score", "draw"), data["reason"]
     assert f"INIT {start_fen(4, 9)}" in log.read_text().splitlines()
@@ -159,7 +215,19 @@ def test_a_match_from_an_opening(programs: tuple[str, str], tmp_path: Path) -> N
 
 def test_an_engine_is_put_before_a_position_of_a_game_from_an_opening(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
-    quartet("match", "ataxx", ENGINE, "greedy", "--position", OTHER, "--seconds", "60", "-l", str(log), "-s")
+    quartet(
+        "match",
+        "ataxx",
+        ENGINE,
+        "greedy",
+        "--position",
+        OTHER,
+        "--seconds",
+        "60",
+        "-l",
+        str(log),
+        "-s",
+    )
     said = quartet("replay", "ataxx", str(log), "--at", "8", "--ask", ENGINE).stdout.splitlines()
     assert said[-1].startswith("8 FIRST: MOVE ")
     assert said[-1].split("; the log has ")[1] == said[-1].split(": ")[1].split("  ")[0]
@@ -171,7 +239,16 @@ def test_an_engine_is_put_before_a_position_of_a_game_from_an_opening(tmp_path: 
         ("match", "ataxx", "greedy", FOREIGN, "--option", "opening=4"),
         ("match", "ataxx", "greedy", FOREIGN, "--position", OTHER),
         ("sprt", "ataxx", "greedy", FOREIGN, "--option", "opening=4"),
-        ("tournament", "ataxx", "--player", f"a={FOREIGN}", "--player", "b=greedy", "--option", "opening=4"),
+        (
+            "tournament",
+            "ataxx",
+            "--player",
+            f"a={FOREIGN}",
+            "--player",
+            "b=greedy",
+            "--option",
+            "opening=4",
+        ),
     ],
 )
 def test_a_foreign_program_cannot_be_told(arguments: tuple[str, ...], tmp_path: Path) -> None:
@@ -186,23 +263,50 @@ def test_a_foreign_program_cannot_be_told(arguments: tuple[str, ...], tmp_path: 
     ("arguments", "words"),
     [
         (("--option", "opening=5"), "ataxx has openings of 4 plies, not of 5"),
-        (("--player", "c=uai:/no/such/engine"), "'/no/such/engine' is neither a program nor a built-in player"),
+        (
+            ("--player", "c=uai:/no/such/engine"),
+            "'/no/such/engine' is neither a program nor a built-in player",
+        ),
         (("--player", f"c={ENGINE}", "--in-process"), "--in-process is for built-in players"),
         (("--player", f"c={ENGINE}", "--nodes", "c=100"), "--nodes is for built-in players"),
     ],
 )
 def test_bad_input_gets_one_line(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    done = quartet("tournament", "ataxx", "--player", "a=greedy", "--player", "b=random", *arguments, code=2, cwd=tmp_path)
+    done = quartet(
+        "tournament",
+        "ataxx",
+        "--player",
+        "a=greedy",
+        "--player",
+        "b=random",
+        *arguments,
+        code=2,
+        cwd=tmp_path,
+    )
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def run(tmp_path: Path, *arguments: str) -> tuple[dict[str, Any], list[str]]:
     """A tournament: its outcome, and the starts of its games in order."""
-    done = quartet("tournament", "ataxx", *arguments, "--option", "opening=4", "--seed", "5", "--json", "--out", str(tmp_path))
+    done = quartet(
+        "tournament",
+        "ataxx",
+        *arguments,
+        "--option",
+        "opening=4",
+        "--seed",
+        "5",
+        "--json",
+        "--out",
+        str(tmp_path),
+    )
     logs = sorted((tmp_path / "games").iterdir())
     quartet("replay", "ataxx", *map(str, logs))
-    starts = [next(line for line in log.read_text().splitlines() if line.startswith("INIT")) for log in logs]
+    starts = [
+        next(line for line in log.read_text().splitlines() if line.startswith("INIT"))
+        for log in logs
+    ]
     return json.loads(done.stdout), starts
 
 
@@ -213,11 +317,29 @@ def test_a_tournament_of_all_kinds_of_players(tmp_path: Path) -> None:
     assert [player["lost"] for player in outcome["players"]] == [{}, {}]
     # Both sides of an opening are played, then another one.
     assert starts == [f"INIT {start_fen(4, seed)}" for seed in (5, 5, 6, 6)]
-    _, again = run(tmp_path / "process", "--player", "a=greedy", "--player", "b=random", "--games", "4", "--in-process")
+    _, again = run(
+        tmp_path / "process",
+        "--player",
+        "a=greedy",
+        "--player",
+        "b=random",
+        "--games",
+        "4",
+        "--in-process",
+    )
     assert again == starts
 
 
 def test_a_sequential_test_from_openings(tmp_path: Path) -> None:
-    arguments = ["--option", "opening=4", "--in-process", "--elo1", "100", "--json", "--out", str(tmp_path)]
+    arguments = [
+        "--option",
+        "opening=4",
+        "--in-process",
+        "--elo1",
+        "100",
+        "--json",
+        "--out",
+        str(tmp_path),
+    ]
     outcome = json.loads(quartet("sprt", "ataxx", "greedy", "random", *arguments).stdout)
     assert outcome["decision"] == "H1"

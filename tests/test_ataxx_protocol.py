@@ -7,7 +7,21 @@ import pytest
 from ataxx import protocol
 from ataxx.fen import START
 from core.errors import TextError
-from core.messages import Abort, Drew, Entry, Finish, Init, Message, Opponent, Outcome, Ply, Ready, Score, Tag, Turn
+from core.messages import (
+    Abort,
+    Drew,
+    Entry,
+    Finish,
+    Init,
+    Message,
+    Opponent,
+    Outcome,
+    Ply,
+    Ready,
+    Score,
+    Tag,
+    Turn,
+)
 
 MESSAGES: list[tuple[Message, str]] = [
     (Ready(0), "READY FIRST"),
@@ -60,7 +74,10 @@ def test_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "OK", "MOVE", "MOVE 1 1 2", "MOVE 1 1 2 2 2", "1 1 2 2", "move 1 1 2 2", "MOVE 1 1 2 x", "MOVE 1 1 2 2.0", "MOVE 1 1 2 ²", "MOVE 1 1 2 --2", "MOVE 1 1 2 1234567890"]
+    "text", [
+        "", " ", "OK", "MOVE", "MOVE 1 1 2", "MOVE 1 1 2 2 2", "1 1 2 2", "move 1 1 2 2",
+        "MOVE 1 1 2 x", "MOVE 1 1 2 2.0", "MOVE 1 1 2 ²", "MOVE 1 1 2 --2", "MOVE 1 1 2 1234567890"
+    ]
 )  # fmt: skip
 def test_bad_answers(text: str) -> None:
     with pytest.raises(TextError) as refused:
@@ -79,7 +96,11 @@ def test_ready_takes_ok_and_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "READY", "READY THIRD", "READY FIRST SECOND", "TURN", "TURN 1", "TURN 1 x", "TURN 1 2 3", "TIME 1 2", "OPP", "OPP 1", "OPP 1 1 2 50", "OPP 1 1 2 2", "OPP 1 1 2 2 3 4", "FINISH 1", "FIN", "GET R1", "INIT"],
+    [
+        "", "READY", "READY THIRD", "READY FIRST SECOND", "TURN", "TURN 1", "TURN 1 x",
+        "TURN 1 2 3", "TIME 1 2", "OPP", "OPP 1", "OPP 1 1 2 50", "OPP 1 1 2 2", "OPP 1 1 2 2 3 4",
+        "FINISH 1", "FIN", "GET R1", "INIT"
+    ],
 )  # fmt: skip
 def test_bad_lines_of_a_judge(line: str) -> None:
     with pytest.raises(TextError) as refused:

@@ -37,13 +37,20 @@ def test_the_start(position_of: Rules) -> None:
 
 @BOTH
 def test_division_leap_and_infection(position_of: Rules) -> None:
-    assert played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 2)) == "x6/1x5/1xx4/7/7/7/7 o 0 1"
-    assert played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 1), (3, 3, 1, 2)) == "oo5/o6/1x5/7/7/7/7 x 1 2"
+    assert (
+        played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 2)) == "x6/1x5/1xx4/7/7/7/7 o 0 1"
+    )
+    assert (
+        played(position_of, "x6/7/1oo4/7/7/7/7 x 5 1", (1, 1, 2, 1), (3, 3, 1, 2))
+        == "oo5/o6/1x5/7/7/7/7 x 1 2"
+    )
     assert played(position_of, "x6/7/3oo2/7/7/7/7 x 5 1", (1, 1, 3, 3)) == "7/7/2xxo2/7/7/7/7 o 6 1"
 
 
 @BOTH
-def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move(position_of: Rules) -> None:
+def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move(
+    position_of: Rules,
+) -> None:
     position = position_of.parse("xx4o/7/7/7/7/7/7 x 0 1")
     onto = [move for move in position.legal() if move[2:] == (2, 1)]
     assert onto == [(1, 1, 2, 1)]
@@ -110,7 +117,13 @@ def test_the_end(position_of: Rules, fen: str, options: dict[str, int], *, over:
 
 @BOTH
 @pytest.mark.parametrize(
-    "fen", [START, "x5o/7/2-1-2/3-3/2-1-2/7/o5x o 17 23", "7/7/7/7/-------/-------/x5o x 0 1", "x1x1o1-/7/7/7/7/7/7 o 3 2"]
+    "fen",
+    [
+        START,
+        "x5o/7/2-1-2/3-3/2-1-2/7/o5x o 17 23",
+        "7/7/7/7/-------/-------/x5o x 0 1",
+        "x1x1o1-/7/7/7/7/7/7 o 3 2",
+    ],
 )
 def test_fen_comes_back(position_of: Rules, fen: str) -> None:
     assert position_of.parse(fen).text() == fen
@@ -134,8 +147,12 @@ def test_bad_fen_is_refused_in_one_sentence(position_of: Rules, text: str) -> No
 @pytest.mark.parametrize(
     ("move", "why"),
     [
-        (PASS, "only when no piece can move"), ((1, 1), "four numbers"), ((0, 1, 1, 1), "off the board"), ((1, 1, 1, 8), "off the board"), ((1, 1, 1, 1), "another cell"),
-        ((1, 7, 1, 6), "none of the mover's"), ((3, 3, 3, 4), "none of the mover's"), ((1, 1, 1, 4), "further than two"), ((7, 7, 7, 1), "not empty"),
+        (PASS, "only when no piece can move"), ((1, 1), "four numbers"), (
+            (0, 1, 1, 1), "off the board"
+        ), ((1, 1, 1, 8), "off the board"), ((1, 1, 1, 1), "another cell"),
+        ((1, 7, 1, 6), "none of the mover's"), (
+            (3, 3, 3, 4), "none of the mover's"
+        ), ((1, 1, 1, 4), "further than two"), ((7, 7, 7, 1), "not empty"),
         ((1 << 40,) * 4, "off the board"),
     ],
 )  # fmt: skip
@@ -152,7 +169,10 @@ def test_no_turn_is_lost(position_of: Rules) -> None:
 
 
 def test_the_board_is_drawn_as_the_judge_names_it() -> None:
-    lines = ["".join(text for text, _ in line).rstrip() for line in Position.parse("x5o/7/7/3-3/7/7/o5x x 0 1").draw({(6, 0): "to"})]
+    lines = [
+        "".join(text for text, _ in line).rstrip()
+        for line in Position.parse("x5o/7/7/3-3/7/7/o5x x 0 1").draw({(6, 0): "to"})
+    ]
     assert lines[0] == "  1 2 3 4 5 6 7"
     assert lines[1] == "1 O · · · · · X"
     assert lines[4] == "4 · · · # · · ·"

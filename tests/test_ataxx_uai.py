@@ -1,4 +1,5 @@
-"""`python -m ataxx --uai`: what user interfaces and match tools say, what they hear, and what must never harm it."""
+"""`python -m ataxx --uai`: what user interfaces and match tools say, what they hear, and what must
+never harm it."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ class Listener:
     def until(self, word: str) -> str:
         """The line that begins so; it may take a moment."""
         with self.spoke:
-            assert self.spoke.wait_for(lambda: any(line.startswith(word) for line in self.said), timeout=60)
+            assert self.spoke.wait_for(
+                lambda: any(line.startswith(word) for line in self.said), timeout=60
+            )
             return next(line for line in self.said if line.startswith(word))
 
     def best(self, *lines: str) -> str:
@@ -88,7 +91,9 @@ def test_it_introduces_itself() -> None:
         said = Listener(name).hear("uai")
         assert said[-1] == "uaiok"
         assert [line.split()[:2] for line in said[:2]] == [["id", "name"], ["id", "author"]]
-        options = {line.split()[2]: line.split()[4::2] for line in said if line.startswith("option")}
+        options = {
+            line.split()[2]: line.split()[4::2] for line in said if line.startswith("option")
+        }
         assert options.keys() == OPTIONS.keys() - (set() if name == "bot" else {"Hash"})
         assert all(values[0] == "spin" or values for values in options.values())
         assert "option name Threads type spin default 1 min 1 max 1" in said
@@ -99,7 +104,8 @@ def test_positions_and_moves() -> None:
     program = Listener()
     assert program.hear("position startpos") == []
     assert program.hear("position startpos moves f1 b1 a7a5") == []
-    # Whoever comes next moves from there: the answers are legal in the position that the moves lead to.
+    # Whoever comes next moves from there: the answers are legal in the position that the moves lead
+    # to.
     position = Position.start()
     for text in ("f1", "b1", "a7a5"):
         position = position.play(parse_uai(text, position))
@@ -194,7 +200,11 @@ WORDS = st.sampled_from(
 
 
 @given(
-    lines=st.lists(st.lists(WORDS, max_size=6).map(" ".join) | st.text(max_size=20).filter(lambda text: text.strip() != "quit"), max_size=8)
+    lines=st.lists(
+        st.lists(WORDS, max_size=6).map(" ".join)
+        | st.text(max_size=20).filter(lambda text: text.strip() != "quit"),
+        max_size=8,
+    )
 )
 def test_nothing_that_is_said_ends_the_conversation(lines: list[str]) -> None:
     program = Listener()
@@ -223,7 +233,9 @@ def test_limits_of_a_search() -> None:
     # b is x, who moves first; each side looks at its own clock.
     assert seconds("btime", "1000000", "wtime", "1000") > 10
     assert seconds("btime", "1000000", "wtime", "1000", side="o") < 1 + MOST_LISTENING
-    assert seconds("btime", "1000", "binc", "100000") <= 1 + MOST_LISTENING, "the increment comes after the move"
+    assert seconds("btime", "1000", "binc", "100000") <= 1 + MOST_LISTENING, (
+        "the increment comes after the move"
+    )
     assert seconds("btime", "-20") < MOST_LISTENING, "no clock is no reason to hang"
     program.best("go nodes 77 depth 5")
     limits = patient.limits[-1]
@@ -235,7 +247,10 @@ def test_the_halfmove_clock_is_information_only() -> None:
     program = Listener()
     late = f"position fen {START.split()[0]} x 100 80"
     assert program.best(late, "go depth 1") != "0000"
-    assert program.hear("setoption name HalfmoveLimit value 100", "go depth 1") == ["info string the game is over", "bestmove 0000"]
+    assert program.hear("setoption name HalfmoveLimit value 100", "go depth 1") == [
+        "info string the game is over",
+        "bestmove 0000",
+    ]
     assert program.best("setoption name halfmovelimit value 0", "go depth 1") != "0000"
 
 
@@ -256,7 +271,9 @@ def test_an_endless_search_ends_when_it_is_stopped() -> None:
     program = Listener()
     program.program._player = Patient()
     assert "readyok" in program.hear("go infinite", "isready")
-    assert program.until("info depth") == "info depth 3 score cp 12 nodes 1000 nps 2000 time 500 pv b7"
+    assert (
+        program.until("info depth") == "info depth 3 score cp 12 nodes 1000 nps 2000 time 500 pv b7"
+    )
     assert program.hear("go depth 3") == ["info string a search goes on; stop it first"]
     assert program.hear("position startpos") == ["info string a search goes on; stop it first"]
     said = program.hear("stop")
@@ -295,7 +312,9 @@ def test_it_plays_a_whole_game_against_itself() -> None:
     position = Position.start()
     moves: list[str] = []
     while not position.over:
-        text = program.best(f"position startpos{' moves ' if moves else ''}{' '.join(moves)}", "go nodes 300")
+        text = program.best(
+            f"position startpos{' moves ' if moves else ''}{' '.join(moves)}", "go nodes 300"
+        )
         move = parse_uai(text, position)
         position = position.play(move)
         moves.append(format_uai(move))
@@ -310,7 +329,14 @@ class Child:
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "ataxx", "--uai", *arguments]
-        self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def say(self, *lines: str) -> None:
         assert self.process.stdin is not None
@@ -324,14 +350,20 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is not None:
             self.process.kill()
         self.rest, self.errors = self.process.communicate(timeout=60)
 
 
 def test_a_search_of_the_engine_is_stopped_at_once() -> None:
-    """Whether it has just begun or has gone on for a while; `quit` and the end of input stop it, too."""
+    """Whether it has just begun or has gone on for a while; `quit` and the end of input stop it,
+    too."""
     for end in ("quit", None):
         with Child() as child:
             child.say("uai")

@@ -1,4 +1,5 @@
-"""UAI engines at the judge's table: what they are told, what they may do, and that the verdict falls on them when they fail."""
+"""UAI engines at the judge's table: what they are told, what they may do, and that the verdict
+falls on them when they fail."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from arena.launch import START, launch
 from ataxx.fen import START as USUAL
 from ataxx.rules import Position
 from ataxx.uai_adapter import MARGIN_MS, Settings, parse_arguments
 from core.errors import TextError
-from judge import game as games
-from judge.lines import Contestant, Duel, LineResult, LineTurn, Terms
-from judge.verdict import Termination
+from quartet.arena.launch import START, launch
+from quartet.judge import game as games
+from quartet.judge.lines import Contestant, Duel, LineResult, LineTurn, Terms
+from quartet.judge.verdict import Termination
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ def engine(*words: str) -> str:
 
 
 def play(
-    *programs: str, clock_ms: int = ENOUGH_MS, start: str = USUAL, env: Mapping[str, str] | None = None
+    *programs: str,
+    clock_ms: int = ENOUGH_MS,
+    start: str = USUAL,
+    env: Mapping[str, str] | None = None,
 ) -> tuple[list[LineTurn], LineResult, list[int]]:
     """A game: its turns, its result, and the clocks in the end."""
     contestants = []
@@ -86,7 +90,11 @@ FOULS = [
     ("illegal division", Termination.RE, "bestmove d4"),
     ("garbage", Termination.RE, "gave a bad answer at ply 0"),
     ("nothing", Termination.RE, "got 'bestmove'"),
-    ("no engine", Termination.RE, "ended before it was ready: exit status 1: the engine ended with exit status 3 before it said uaiok"),
+    (
+        "no engine",
+        Termination.RE,
+        "ended before it was ready: exit status 1: the engine ended with exit status 3 before it said uaiok",
+    ),
     ("dies", Termination.RE, "the engine ended with exit status 1 before it said bestmove"),
 ]
 HARD = [
@@ -96,9 +104,14 @@ HARD = [
 ]
 
 
-@pytest.mark.parametrize(("word", "termination", "sentence"), [*FOULS, *(pytest.param(*foul, marks=posix) for foul in HARD)])
+@pytest.mark.parametrize(
+    ("word", "termination", "sentence"),
+    [*FOULS, *(pytest.param(*foul, marks=posix) for foul in HARD)],
+)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_the_verdict_is_against_a_bad_engine(word: str, termination: Termination, sentence: str, seat: int) -> None:
+def test_the_verdict_is_against_a_bad_engine(
+    word: str, termination: Termination, sentence: str, seat: int
+) -> None:
     programs = [engine(word), "greedy"]
     _, result, _ = play(*(programs if seat == 0 else programs[::-1]), clock_ms=1500)
     assert (result.offender, result.termination) == (seat, termination), result.sentence
@@ -119,7 +132,9 @@ def heard(path: Path, word: str) -> list[list[str]]:
 
 def test_what_an_engine_is_told(tmp_path: Path) -> None:
     book = tmp_path / "heard"
-    seat = engine("keep", str(book)).replace("uai:", "uai:--option Hash=16 --option 'Big Book=a b' --margin 7 ")
+    seat = engine("keep", str(book)).replace(
+        "uai:", "uai:--option Hash=16 --option 'Big Book=a b' --margin 7 "
+    )
     turns, result, _ = play("greedy", seat)
     assert result.offender is None
     lines = book.read_text().splitlines()
@@ -140,7 +155,17 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
         if turn in asked:
             board, side, _, number = position.text().split()
             assert positions.pop(0) == ["position", "fen", board, side, "0", number]
-            assert calls.pop(0) == ["go", "btime", str(other), "wtime", str(left - 7), "binc", "0", "winc", "0"]
+            assert calls.pop(0) == [
+                "go",
+                "btime",
+                str(other),
+                "wtime",
+                str(left - 7),
+                "binc",
+                "0",
+                "winc",
+                "0",
+            ]
         if turn.seat == 1:
             left = max(1, left - turn.ms)
         else:
@@ -155,7 +180,8 @@ def test_something_else_than_the_clocks_can_be_asked_for(tmp_path: Path) -> None
 
 
 def test_an_engine_that_takes_half_its_clock_again_and_again_keeps_within_it() -> None:
-    """It looks at the clock that it is told, whatever time it is given for a move: it must be its own, and the one that runs."""
+    """It looks at the clock that it is told, whatever time it is given for a move: it must be its
+    own, and the one that runs."""
     for seat in (0, 1):
         programs = (engine("clock"), "greedy") if seat == 0 else ("greedy", engine("clock"))
         _, result, clocks = play(*programs, clock_ms=4000)
@@ -165,7 +191,9 @@ def test_an_engine_that_takes_half_its_clock_again_and_again_keeps_within_it() -
 
 def test_depth_and_speed_of_an_engine_reach_the_arena() -> None:
     turns, result, _ = play(engine("chatty"), "greedy", env={"QUARTET_INFO": "1"})
-    infos = [text for _, text in result.remarks[0] if text.startswith("info depth 3 nodes 3000 seconds ")]
+    infos = [
+        text for _, text in result.remarks[0] if text.startswith("info depth 3 nodes 3000 seconds ")
+    ]
     assert len(infos) == sum(turn.seat == 0 and turn.move != (-1, -1, -1, -1) for turn in turns)
 
 
@@ -181,11 +209,14 @@ def test_a_game_begins_where_the_environment_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["FINISH", None, signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("word", ["", "spins", "silent"])
 def test_the_engine_ends_with_the_adapter(end: str | signal.Signals | None, word: str) -> None:
-    """After FINISH, at the end of input, and when the adapter is asked to go, also in the middle of a search."""
+    """After FINISH, at the end of input, and when the adapter is asked to go, also in the middle of
+    a search."""
     mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "ataxx.uai_adapter", sys.executable, str(DOUBLE), word, mark]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("READY FIRST\n")
@@ -202,14 +233,28 @@ def test_the_engine_ends_with_the_adapter(end: str | signal.Signals | None, word
         process.stdin.close()
         status = process.wait(timeout=30)
     assert status == (128 + signal.SIGTERM if end is signal.SIGTERM else 0)
-    assert not any(mark in (found.info["cmdline"] or []) for found in psutil.process_iter(["cmdline"]))
+    assert not any(
+        mark in (found.info["cmdline"] or []) for found in psutil.process_iter(["cmdline"])
+    )
 
 
 def test_arguments_of_the_adapter() -> None:
     assert parse_arguments(["./engine"]) == Settings("./engine", MARGIN_MS, (), None)
     assert parse_arguments(["./my engine", "x y"]).command == "'./my engine' 'x y'"
-    whole = parse_arguments(["--margin 30 --option Hash=64 --option='Own Book=no' --go 'movetime 100' ./engine --margin 5"])
-    assert whole == Settings("./engine --margin 5", 30, (("Hash", "64"), ("Own Book", "no")), "movetime 100")
-    for bad in ("", "--margin", "--margin x ./engine", "--option Hash ./engine", "--what 5 ./engine"):
+    whole = parse_arguments(
+        [
+            "--margin 30 --option Hash=64 --option='Own Book=no' --go 'movetime 100' ./engine --margin 5"
+        ]
+    )
+    assert whole == Settings(
+        "./engine --margin 5", 30, (("Hash", "64"), ("Own Book", "no")), "movetime 100"
+    )
+    for bad in (
+        "",
+        "--margin",
+        "--margin x ./engine",
+        "--option Hash ./engine",
+        "--what 5 ./engine",
+    ):
         with pytest.raises(TextError):
             parse_arguments([bad])

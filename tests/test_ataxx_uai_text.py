@@ -13,14 +13,18 @@ from ataxx.protocol import PASS
 from ataxx.uai_text import format_uai, parse_uai
 from core.errors import IllegalMoveError, TextError
 
-BOTH = pytest.mark.parametrize("position_of", [reference.Position, rules.Position], ids=["reference", "fast"])
+BOTH = pytest.mark.parametrize(
+    "position_of", [reference.Position, rules.Position], ids=["reference", "fast"]
+)
 Rules = type[reference.Position] | type[rules.Position]
 
 
 @pytest.mark.parametrize(
     ("move", "text"),
     [
-        ((1, 7, 2, 7), "g6"), ((7, 7, 6, 7), "g2"), ((7, 1, 6, 2), "b2"), ((7, 1, 5, 3), "a1c3"), ((1, 1, 3, 1), "a7a5"), (PASS, "0000"),
+        ((1, 7, 2, 7), "g6"), ((7, 7, 6, 7), "g2"), ((7, 1, 6, 2), "b2"), (
+            (7, 1, 5, 3), "a1c3"
+        ), ((1, 1, 3, 1), "a7a5"), (PASS, "0000"),
     ],
 )  # fmt: skip
 def test_the_fields_names(move: tuple[int, ...], text: str) -> None:
@@ -42,7 +46,12 @@ def test_every_legal_move_comes_back(position_of: Rules) -> None:
 @BOTH
 def test_the_piece_that_divides_may_be_named(position_of: Rules) -> None:
     position = position_of.parse("xx4o/7/7/7/7/7/7 x 0 1")
-    assert parse_uai("b6", position) == parse_uai("b7b6", position) == parse_uai("a7b6", position) == (1, 1, 2, 2)
+    assert (
+        parse_uai("b6", position)
+        == parse_uai("b7b6", position)
+        == parse_uai("a7b6", position)
+        == (1, 1, 2, 2)
+    )
 
 
 @BOTH
@@ -66,7 +75,27 @@ def test_what_else_is_illegal_is_refused_when_it_is_played(position_of: Rules, t
         position.play(parse_uai(text, position))
 
 
-@pytest.mark.parametrize("text", ["", "g", "h2", "g0", "g8", "G2", "a1c", "a1c9", "a1c3x", "000", "00000", "none", "1a", "²2", "a²", "g2 "])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "g",
+        "h2",
+        "g0",
+        "g8",
+        "G2",
+        "a1c",
+        "a1c9",
+        "a1c3x",
+        "000",
+        "00000",
+        "none",
+        "1a",
+        "²2",
+        "a²",
+        "g2 ",
+    ],
+)
 def test_texts_that_are_no_moves(text: str) -> None:
     with pytest.raises(TextError) as refused:
         parse_uai(text, reference.Position.start())
@@ -83,7 +112,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert move in position.legal() or move == PASS or len(text) == 4
 
 
-@pytest.mark.parametrize("move", [(), (1, 1), (1, 1, 1, 1), (1, 1, 1, 4), (0, 1, 1, 1), (7, 7, 8, 8), (-1, -1, 1, 1)])
+@pytest.mark.parametrize(
+    "move", [(), (1, 1), (1, 1, 1, 1), (1, 1, 1, 4), (0, 1, 1, 1), (7, 7, 8, 8), (-1, -1, 1, 1)]
+)
 def test_what_is_no_move_has_no_text(move: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="no move"):
         format_uai(move)

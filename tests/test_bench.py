@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import registry
-from bench import fingerprint, response, speed
-from bench.__main__ import command
 from core.errors import QuartetError
+from quartet import registry
+from quartet.bench import fingerprint, response, speed
+from quartet.bench.__main__ import command
 
 GAMES = [game for game in registry.GAMES if registry.has(game, "engine")]
 
@@ -40,7 +40,8 @@ def test_fast_rules_are_fast(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_agent_answers_whatever_the_machine_does(game: str) -> None:
-    """A short run of what docs/results.md shows at length: no illegal move, none missing, while a core is kept busy."""
+    """A short run of what docs/results.md shows at length: no illegal move, none missing, while a
+    core is kept busy."""
     if registry.load(game, "reference").INFO.exchange is None:
         return
     done = CliRunner().invoke(response.command, [game, "--calls", "5", "--json"])

@@ -33,7 +33,11 @@ def test_ataxx_spends_a_greater_part_of_what_is_left_the_nearer_the_end() -> Non
     engine = Engine(1 << 20)
     paces = [
         engine.pace(Position.parse(f"{board} x 0 1"))
-        for board in ("x5o/7/7/7/7/7/o5x", "xxxxxxx/xxxxxxx/7/7/ooooooo/ooooooo/7", "xxxxxxx/" * 6 + "oooooo1")
+        for board in (
+            "x5o/7/7/7/7/7/o5x",
+            "xxxxxxx/xxxxxxx/7/7/ooooooo/ooooooo/7",
+            "xxxxxxx/" * 6 + "oooooo1",
+        )
     ]
     assert paces == sorted(paces, reverse=True)
     assert paces[0] > 5 * paces[2] >= 5

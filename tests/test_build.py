@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import registry
 import setup
+from quartet import registry
 from tests import checkout
 from tests.games import ROOT, is_whole
 
@@ -34,7 +34,12 @@ def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("compiler", ["unix", "mingw32"])
 @pytest.mark.parametrize("machine", ["x86_64", "AMD64"])
 def test_gcc_and_clang_on_a_pc(compiler: str, machine: str) -> None:
-    assert setup.compile_flags(compiler, machine, "release", "x86-64-v2") == ["-O3", "-g0", "-ffp-contract=off", "-march=x86-64-v2"]
+    assert setup.compile_flags(compiler, machine, "release", "x86-64-v2") == [
+        "-O3",
+        "-g0",
+        "-ffp-contract=off",
+        "-march=x86-64-v2",
+    ]
     assert "-march=native" in setup.compile_flags(compiler, machine, "release", "native")
     debug = setup.compile_flags(compiler, machine, "debug", "x86-64-v2")
     assert {"-UNDEBUG", "-march=x86-64-v2"} <= set(debug)
@@ -44,13 +49,21 @@ def test_gcc_and_clang_on_a_pc(compiler: str, machine: str) -> None:
 @pytest.mark.parametrize("machine", ["arm64", "aarch64"])
 def test_gcc_and_clang_elsewhere(machine: str) -> None:
     """CPU levels of the PC mean nothing there; `native` does."""
-    assert setup.compile_flags("unix", machine, "release", "x86-64-v2") == ["-O3", "-g0", "-ffp-contract=off"]
+    assert setup.compile_flags("unix", machine, "release", "x86-64-v2") == [
+        "-O3",
+        "-g0",
+        "-ffp-contract=off",
+    ]
     assert "-march=native" in setup.compile_flags("unix", machine, "release", "native")
 
 
 def test_cl_gets_no_flag_of_gcc() -> None:
     assert setup.compile_flags("msvc", "AMD64", "release", "x86-64-v2") == ["/utf-8", "/O2"]
-    assert setup.compile_flags("msvc", "AMD64", "release", "x86-64-v3") == ["/utf-8", "/O2", "/arch:AVX2"]
+    assert setup.compile_flags("msvc", "AMD64", "release", "x86-64-v3") == [
+        "/utf-8",
+        "/O2",
+        "/arch:AVX2",
+    ]
     assert setup.compile_flags("msvc", "ARM64", "release", "x86-64-v3") == ["/utf-8", "/O2"]
     assert setup.compile_flags("msvc", "AMD64", "debug", "native") == ["/utf-8", "/Od"]
 
@@ -75,17 +88,37 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
     headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
     shutil.copy(ROOT / "build" / "windows" / "pyconfig.h", headers)
     home = checkout.copy_built(tmp_path / "checkout")
-    cython = checkout.python(home, "-c", "import setup; setup.extensions()", QUARTET_BUILD="release")
+    cython = checkout.python(
+        home, "-c", "import setup; setup.extensions()", QUARTET_BUILD="release"
+    )
     assert cython.returncode == 0, cython.stderr
-    modules = [path.relative_to(home) for path in home.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}]
+    modules = [
+        path.relative_to(home)
+        for room in ("core", *registry.GAMES.values())
+        for path in (home / room).rglob("*.pyx")
+    ]
     sources = [home / ".build" / "release" / module.with_suffix(".c") for module in modules]
-    # -O1 takes less time, and the tests of the executable compile with all optimisation. At -O0 gcc 12 has an internal error on AVX2.
-    flags = [*setup.compile_flags("mingw32", "AMD64"), "-O1", "-Wall", "-DMS_WIN64", f"-I{headers}", "-I."]
+    # -O1 takes less time, and the tests of the executable compile with all optimisation. At -O0 gcc
+    # 12 has an internal error on AVX2.
+    flags = [
+        *setup.compile_flags("mingw32", "AMD64"),
+        "-O1",
+        "-Wall",
+        "-DMS_WIN64",
+        f"-I{headers}",
+        "-I.",
+    ]
     command = ["x86_64-w64-mingw32-gcc", *flags, "-c"]
 
     def compiled(source: Path) -> subprocess.CompletedProcess[str]:
         target = tmp_path / f"{source.parent.name}-{source.stem}.o"
-        return subprocess.run([*command, str(source), "-o", str(target)], cwd=home, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [*command, str(source), "-o", str(target)],
+            cwd=home,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for done in pool.map(compiled, sources):
@@ -119,7 +152,10 @@ def test_no_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_no_such_build(unbuilt: Path) -> None:
     done = checkout.build(unbuilt, QUARTET_BUILD="fast")
     assert done.returncode == 1
-    assert one_line(done.stderr).strip() == "quartet: QUARTET_BUILD is 'fast', not one of release, debug, trace"
+    assert (
+        one_line(done.stderr).strip()
+        == "quartet: QUARTET_BUILD is 'fast', not one of release, debug, trace"
+    )
 
 
 @pytest.mark.parametrize("game", WHOLE_GAMES)
@@ -145,6 +181,8 @@ def test_commands_that_are_not_built(unbuilt: Path, command: list[str]) -> None:
 
 
 def test_every_extension_has_a_stub() -> None:
-    sources = [path for path in ROOT.glob("*/*.pyx") if path.parent.name in {"core", *registry.GAMES.values()}]
+    sources = [
+        path for room in ("core", *registry.GAMES.values()) for path in (ROOT / room).rglob("*.pyx")
+    ]
     assert sources
     assert [str(path) for path in sources if not path.with_suffix(".pyi").exists()] == []

@@ -1,4 +1,5 @@
-"""Connexion's evaluation: its numbers are read and checked, and self-play finds ones that are worth something."""
+"""Connexion's evaluation: its numbers are read and checked, and self-play finds ones that are worth
+something."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ from click.testing import CliRunner
 
 from connexion.clock import PLIES, pace, weight
 from connexion.engine import Engine
-from connexion.evaluate import Weights, default_weights
-from connexion.learn import Learner
+from connexion.nn.evaluate import Weights, default_weights
 from connexion.players import player
 from connexion.rules import Position
-from connexion.train import command
+from connexion.train.__main__ import command
+from connexion.train.learn import Learner
 from core.errors import TextError
 from core.limits import Limits
+from core.nn.sealed import seal
 from core.players import lead
-from core.sealed import seal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,11 +46,20 @@ def test_the_package_says_where_its_numbers_come_from() -> None:
 
 
 def test_self_play_learns() -> None:
-    """The error falls, and a look one ply ahead with what was learned beats the same look at the scores."""
+    """The error falls, and a look one ply ahead with what was learned beats the same look at the
+    scores."""
     learner = Learner(1, width=6)
     errors = [learner.play(250, 0.3) for _ in range(6)]
     assert errors[-1] < 0.9 * errors[0]
-    engine = Engine(Weights(seal("weights", {"game": "connexion", "numbers": str(len(learner.numbers()))}, learner.numbers().tobytes())))
+    engine = Engine(
+        Weights(
+            seal(
+                "weights",
+                {"game": "connexion", "numbers": str(len(learner.numbers()))},
+                learner.numbers().tobytes(),
+            )
+        )
+    )
     margins = []
     for seed in range(4):
         for side in (0, 1):
@@ -65,8 +75,13 @@ def test_an_evaluation_is_of_what_is_known() -> None:
     weights, random = default_weights(), Random(1)
     position = Position.start(5)
     while not position.over:
-        hands, bags = position.hands, [sorted(bag, key=lambda _: random.random()) for bag in position.bags]
-        other = Position.from_tiles(position.cells, [(*hand, *bag) for hand, bag in zip(hands, bags, strict=True)])
+        hands, bags = (
+            position.hands,
+            [sorted(bag, key=lambda _: random.random()) for bag in position.bags],
+        )
+        other = Position.from_tiles(
+            position.cells, [(*hand, *bag) for hand, bag in zip(hands, bags, strict=True)]
+        )
         assert weights.value(other) == weights.value(position)
         position = position.play(random.choice(position.legal()))
 

@@ -10,9 +10,26 @@ from connexion import protocol
 from connexion.geometry import CELL, TILE
 from connexion.reference import Position
 from core.errors import TextError
-from core.messages import Abort, Debug, Drew, Entry, Finish, Init, Message, Opponent, Outcome, Ply, Ready, Score, Tag, Turn
+from core.messages import (
+    Abort,
+    Debug,
+    Drew,
+    Entry,
+    Finish,
+    Init,
+    Message,
+    Opponent,
+    Outcome,
+    Ply,
+    Ready,
+    Score,
+    Tag,
+    Turn,
+)
 
-EXAMPLE = (Path(__file__).parent / "data" / "connexion" / "example_input.txt").read_text(encoding="ascii")
+EXAMPLE = (Path(__file__).parent / "data" / "connexion" / "example_input.txt").read_text(
+    encoding="ascii"
+)
 PLACE, R1, B3 = CELL["a6+"], TILE["R1"], TILE["B3"]
 TO_FIRST, TO_SECOND = "INIT R1 Y3 B1 G4 Y1 G3 Y3 R1 Y2 R3", "INIT G3 Y3 R1 Y2 R3 R1 Y3 B1 G4 Y1"
 
@@ -122,7 +139,19 @@ def test_bad_lines_of_a_judge(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "FIRST", "FIRST a6+ R1 2", '[RESULT "2-0"]', "[RESULT 1-0]", "[FIRST", '[FIRST "]', "[]", "SCOREFIRST", "ABORT", "ABORT 2 TLE"],
+    [
+        "",
+        "FIRST",
+        "FIRST a6+ R1 2",
+        '[RESULT "2-0"]',
+        "[RESULT 1-0]",
+        "[FIRST",
+        '[FIRST "]',
+        "[]",
+        "SCOREFIRST",
+        "ABORT",
+        "ABORT 2 TLE",
+    ],
 )
 def test_bad_lines_of_a_log(line: str) -> None:
     with pytest.raises(TextError):

@@ -16,7 +16,9 @@ from connexion.reference import PASS, Position, group_score
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 
-EXAMPLE = (Path(__file__).parent / "data" / "connexion" / "example_input.txt").read_text(encoding="ascii")
+EXAMPLE = (Path(__file__).parent / "data" / "connexion" / "example_input.txt").read_text(
+    encoding="ascii"
+)
 
 
 def random_game(seed: int) -> list[Position]:
@@ -39,7 +41,18 @@ def test_the_board() -> None:
 
 def test_the_scores_of_the_statement() -> None:
     cells: list[int | None] = [None] * 64
-    for pair in ["a4+ G2", "a5- G1", "b4- B2", "b4+ Y2", "b5- Y4", "b5+ R4", "b6- B4", "c4+ R3", "c5- R2", "c5+ Y2"]:
+    for pair in [
+        "a4+ G2",
+        "a5- G1",
+        "b4- B2",
+        "b4+ Y2",
+        "b5- Y4",
+        "b5+ R4",
+        "b6- B4",
+        "c4+ R3",
+        "c5- R2",
+        "c5+ Y2",
+    ]:
         place, tile = pair.split()
         cells[CELL[place]] = TILE[tile]
     assert group_score(cells, lambda tile: tile % 4) == 24
@@ -94,7 +107,10 @@ def test_reveal_exchanges_tiles_within_the_bag() -> None:
                 assert told.drawn == tile
                 assert told.hands[seat][:4] == position.hands[seat][:4]
                 assert sorted(told.tiles[seat]) == sorted(position.tiles[seat])
-                assert (told.cells, told.tiles[1 - seat]) == (position.cells, position.tiles[1 - seat])
+                assert (told.cells, told.tiles[1 - seat]) == (
+                    position.cells,
+                    position.tiles[1 - seat],
+                )
             assert position.reveal(position.drawn) is position
 
 
@@ -141,7 +157,9 @@ def test_an_occupied_cell_is_noticed_before_a_missing_tile() -> None:
     "text",
     [
         "", EXAMPLE.splitlines()[0], EXAMPLE + "a1+", EXAMPLE + "a1- R1", EXAMPLE + "a1+ R1", EXAMPLE + "a1+ R5", EXAMPLE + "a1+ R1\na2+ R1",
-        EXAMPLE.replace("R1", "R2", 1), EXAMPLE.replace("R1", "R9", 1), EXAMPLE.replace("R1", "", 1), EXAMPLE.replace("R1", "r1", 1), "X0\nX0",
+        EXAMPLE.replace("R1", "R2", 1), EXAMPLE.replace(
+            "R1", "R9", 1
+        ), EXAMPLE.replace("R1", "", 1), EXAMPLE.replace("R1", "r1", 1), "X0\nX0",
         EXAMPLE.replace("R1 ", "", 1) + "a1+ R1 a1+ R1",
     ],
 )  # fmt: skip
@@ -176,7 +194,10 @@ def test_the_board_is_drawn() -> None:
 
 def test_players_know_their_names() -> None:
     for name in NAMES:
-        assert player(name, 1).choose(rules.Position.start(1), Limits(nodes=300)).move in Position.start(1).legal()
+        assert (
+            player(name, 1).choose(rules.Position.start(1), Limits(nodes=300)).move
+            in Position.start(1).legal()
+        )
         with pytest.raises(RuleError):
             player(name, 1).choose(rules.Position.parse(random_game(0)[-1].text()), Limits())
     with pytest.raises(UnknownNameError, match="sample"):

@@ -1,4 +1,5 @@
-"""Connexion's players and engine: what they look at, what they must not look at, and that endings are played exactly."""
+"""Connexion's players and engine: what they look at, what they must not look at, and that endings
+are played exactly."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from connexion import reference
-from connexion.beam import Beam
 from connexion.engine import Engine
+from connexion.frozen.beam import Beam
 from connexion.geometry import NEIGHBOURS
 from connexion.players import NAMES, player
 from connexion.rules import Position
@@ -47,21 +48,28 @@ def reordered(position: Position, random: Random) -> Position:
     bags = [list(bag) for bag in position.bags]
     for bag in bags:
         random.shuffle(bag)
-    return Position.from_tiles(position.cells, [(*hand, *bag) for hand, bag in zip(position.hands, bags, strict=True)])
+    return Position.from_tiles(
+        position.cells, [(*hand, *bag) for hand, bag in zip(position.hands, bags, strict=True)]
+    )
 
 
 def best_by_brute_force(position: AnyPosition) -> dict[Move, int]:
-    """For every move the mover's margin in the end, when both go on to play for theirs; nothing may be left to chance."""
+    """For every move the mover's margin in the end, when both go on to play for theirs; nothing may
+    be left to chance."""
     seat = position.to_move
     values = {}
     for move in position.legal():
         after = position.play(move)
-        values[move] = lead(after, seat) if after.over else -max(best_by_brute_force(after).values())
+        values[move] = (
+            lead(after, seat) if after.over else -max(best_by_brute_force(after).values())
+        )
     return values
 
 
 def test_neighbours_are_those_of_the_geometry() -> None:
-    rows = re.findall(r"\{(\s*\d+), (\s*\d+), (\s*\d+)\}", (ROOT / "connexion" / "neighbours.h").read_text())
+    rows = re.findall(
+        r"\{(\s*\d+), (\s*\d+), (\s*\d+)\}", (ROOT / "connexion" / "neighbours.h").read_text()
+    )
     assert [tuple(int(cell) for cell in row if int(cell) != 64) for row in rows] == list(NEIGHBOURS)
 
 
@@ -78,15 +86,24 @@ def test_nobody_looks_at_the_order_of_the_bags(name: str) -> None:
     assert different >= 4
 
 
-def plain_beam(position: reference.Position, plies: int, width: int, inner: int) -> tuple[int, Move]:
-    """Minimax of the margin without any pruning but the beam, by the reference rules; hands are not refilled."""
+def plain_beam(
+    position: reference.Position, plies: int, width: int, inner: int
+) -> tuple[int, Move]:
+    """Minimax of the margin without any pruning but the beam, by the reference rules; hands are not
+    refilled."""
     seat = position.to_move
     choices = []
     for move in position.legal():
         after = position.play(move)
         hands = [list(hand) for hand in position.hands]
         hands[seat].remove(move[1])
-        choices.append((lead(after, seat), move, reference.Position(after.cells, (tuple(hands[0]), tuple(hands[1])))))
+        choices.append(
+            (
+                lead(after, seat),
+                move,
+                reference.Position(after.cells, (tuple(hands[0]), tuple(hands[1]))),
+            )
+        )
     choices.sort(key=lambda choice: -choice[0])
     best = None
     for value, move, after in choices[:width]:
@@ -111,12 +128,21 @@ def test_a_beam_is_minimax_over_the_best_moves(plies: int, root: int, inner: int
 
 def test_margin_takes_the_tile_that_was_drawn_first() -> None:
     position = next(games(1))
-    assert player("margin").choose(position, Limits()).move == (0, position.hands[0][0])  # on an empty board all moves are equal
+    # on an empty board all moves are equal
+    assert player("margin").choose(position, Limits()).move == (0, position.hands[0][0])
 
 
 def test_the_names_of_beams() -> None:
     assert isinstance(player("beam:3:8:320"), Beam)
-    for name in ("beam", "beam:5:12", "beam:0:1:1", "beam:5:1:321", "beam:-5:1:1", "beam:5:1:²", "margin:1"):
+    for name in (
+        "beam",
+        "beam:5:12",
+        "beam:0:1:1",
+        "beam:5:1:321",
+        "beam:-5:1:1",
+        "beam:5:1:²",
+        "margin:1",
+    ):
         with pytest.raises(UnknownNameError):
             player(name)
 
@@ -148,7 +174,8 @@ def test_endings_are_played_without_regret(left: int) -> None:
 
 
 def test_an_ending_of_ten_plies_is_worth_what_best_play_makes_of_it() -> None:
-    """The score that is promised is that of every position on the way, and in the end the margin."""
+    """The score that is promised is that of every position on the way, and in the end the
+    margin."""
     engine = Engine()
     for position in islice(games(3, 54), 3):
         promised = [engine.choose(position, Limits(depth=64)).score * (-1) ** position.ply]
@@ -173,7 +200,9 @@ def test_no_move_of_an_ending_is_better_than_the_engine_s() -> None:
     engine = Engine()
     for position in islice(games(4, 56), 3):
         found = engine.choose(position, Limits(depth=64))
-        assert found.score == max(-engine.choose(position.play(move), Limits(depth=64)).score for move in position.legal())
+        assert found.score == max(
+            -engine.choose(position.play(move), Limits(depth=64)).score for move in position.legal()
+        )
 
 
 def test_what_is_drawn_last_is_averaged_over() -> None:
@@ -185,16 +214,27 @@ def test_what_is_drawn_last_is_averaged_over() -> None:
         for move in position.legal():
             after = position.play(move)
             drawn = {after.reveal(tile) for tile in {after.drawn, *after.bags[1]}}
-            values.append(-sum(engine.choose(case, Limits(depth=1)).score for case in drawn) / len(drawn))
+            values.append(
+                -sum(engine.choose(case, Limits(depth=1)).score for case in drawn) / len(drawn)
+            )
         assert found.score == pytest.approx(max(values), abs=1.01)  # both are rounded to points
 
 
 def test_a_tree_grows_as_it_is_told() -> None:
-    """So many playouts and no more, the same ones every time; it tells what it has found after ever longer times."""
+    """So many playouts and no more, the same ones every time; it tells what it has found after ever
+    longer times."""
     engine, position = Engine(), next(games(6, 30))
     told: list[SearchInfo] = []
-    first, second = engine.choose(position, Limits(nodes=1000), told.append), Engine().choose(position, Limits(nodes=1000))
-    assert (first.move, first.score, first.depth, first.nodes) == (second.move, second.score, second.depth, 1000)
+    first, second = (
+        engine.choose(position, Limits(nodes=1000), told.append),
+        Engine().choose(position, Limits(nodes=1000)),
+    )
+    assert (first.move, first.score, first.depth, first.nodes) == (
+        second.move,
+        second.score,
+        second.depth,
+        1000,
+    )
     assert [info.nodes for info in told] == [16, 32, 64, 128, 256, 512]
     assert engine.choose(position, Limits(nodes=1)).nodes == 1
     assert engine.choose(position, Limits(depth=3)).depth == 3
@@ -222,7 +262,8 @@ def test_a_tree_looks_further_than_the_evaluation() -> None:
 
 
 def test_a_move_before_the_last_draws_is_worth_their_mean() -> None:
-    """At ply 49 one of three tiles is drawn; a tree's score is close to that of a search of all of them, one ply later."""
+    """At ply 49 one of three tiles is drawn; a tree's score is close to that of a search of all of
+    them, one ply later."""
     engine = Engine()
     for position in islice(games(8, 49), 4):
         found = engine.choose(position, Limits(nodes=20_000))

@@ -1,4 +1,5 @@
-"""What every game promises. One suite over every game of the registry; a game that lacks its data files fails it."""
+"""What every game promises. One suite over every game of the registry; a game that lacks its data
+files fails it."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import registry
+from core.background import Thinking
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits, SearchInfo
 from core.rules import Engine, Move, Position, places
-from core.thinking import Thinking
+from quartet import registry
 from tests.games import RANDOM_CASES, FastPosition, Game, is_whole, knows_lost_turns, random_games
 from tests.playthrough import SEED, playthrough
 
@@ -43,7 +44,9 @@ def test_the_folder_has_the_shape_of_the_house(game: Game) -> None:
     assert [name for name in ROOM if not (game.folder / name).is_file()] == []
     missing = [name for name in WHOLE_ROOM if not (game.folder / name).is_file()]
     assert missing in ([], WHOLE_ROOM), "fast rules and engine come together"
-    assert game.data.is_dir(), f"a game needs its perft table and its golden playthrough in {game.data}"
+    assert game.data.is_dir(), (
+        f"a game needs its perft table and its golden playthrough in {game.data}"
+    )
 
 
 def test_the_data_sheet_fits(game: Game) -> None:
@@ -72,7 +75,11 @@ def perft_table(game: Game) -> list[dict[str, Any]]:
 
 
 def line_position(rules: type[Position], line: dict[str, Any]) -> Position:
-    return rules.start(**line["options"]) if line["position"] is None else rules.parse(line["position"], **line["options"])
+    return (
+        rules.start(**line["options"])
+        if line["position"] is None
+        else rules.parse(line["position"], **line["options"])
+    )
 
 
 def test_perft_of_the_fast_rules(whole_game: Game) -> None:
@@ -103,7 +110,8 @@ def test_fast_rules_are_the_reference_rules(whole_game: Game) -> None:
     count = 0
     for slow, fast in random_games(whole_game, RANDOM_CASES):
         assert state(fast) == state(slow)
-        assert fast.key == getattr(fast, "recomputed_key", lambda key=fast.key: key)()  # where it is kept up from move to move
+        # where it is kept up from move to move
+        assert fast.key == getattr(fast, "recomputed_key", lambda key=fast.key: key)()
         count += 1
     assert count >= RANDOM_CASES
 
@@ -132,21 +140,35 @@ def test_the_key_depends_on_the_position_alone(whole_game: Game) -> None:
         copy = whole_game.fast.parse(fast.text())
         assert copy.key == whole_game.fast.parse(fast.text()).key
         for move in copy.legal():
-            assert copy.play(move).key not in {copy.key, copy.lose_turn().key if knows_lost_turns(copy) else None}
+            assert copy.play(move).key not in {
+                copy.key,
+                copy.lose_turn().key if knows_lost_turns(copy) else None,
+            }
 
 
 def illegal_moves(position: Position, random: Random) -> Iterator[Move]:
     """Moves close to legal ones, and some that are no moves at all."""
     legal = set(position.legal())
-    candidates: set[Move] = {(), (0,), (-1, -1, -1, -1), (1 << 40,) * 4, (0,) * 5, *position.pseudolegal()}
+    candidates: set[Move] = {
+        (),
+        (0,),
+        (-1, -1, -1, -1),
+        (1 << 40,) * 4,
+        (0,) * 5,
+        *position.pseudolegal(),
+    }
     for move in random.sample(sorted(legal), min(5, len(legal))):
         for index in range(len(move)):
-            candidates |= {(*move[:index], move[index] + change, *move[index + 1 :]) for change in (-100, -10, -2, -1, 1, 2, 10, 1 << 32)}
+            candidates |= {
+                (*move[:index], move[index] + change, *move[index + 1 :])
+                for change in (-100, -10, -2, -1, 1, 2, 10, 1 << 32)
+            }
     yield from sorted(candidates - legal)
 
 
 def test_illegal_moves_are_refused_and_change_nothing(game: Game) -> None:
-    """A move that is not among the legal ones may be another name of one: then the same comes of it."""
+    """A move that is not among the legal ones may be another name of one: then the same comes of
+    it."""
     random = Random(0)
     for slow, fast in sample(game, RANDOM_CASES // 50):
         for position in (slow, fast):
@@ -156,7 +178,9 @@ def test_illegal_moves_are_refused_and_change_nothing(game: Game) -> None:
                     after = position.play(move).text()
                 except IllegalMoveError:
                     continue
-                assert any(position.play(legal).text() == after for legal in position.legal()), f"{move} is played, but not legal"
+                assert any(position.play(legal).text() == after for legal in position.legal()), (
+                    f"{move} is played, but not legal"
+                )
             assert state(position) == before
 
 
@@ -197,7 +221,9 @@ def test_built_in_players_play_by_the_rules_and_repeat_themselves(game: Game) ->
                 continue
             move = first.choose(fast, limits).move
             assert move in slow.legal()
-            assert second.choose(fast, limits).move == move, f"{name} chose another move with the same seed"
+            assert second.choose(fast, limits).move == move, (
+                f"{name} chose another move with the same seed"
+            )
 
 
 def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
@@ -244,12 +270,15 @@ def test_an_engine_that_has_forgotten_is_as_good_as_new(whole_game: Game) -> Non
 def test_places_of_a_finished_game(game: Game) -> None:
     *_, (slow, _) = random_games(game, 1)
     place = places(slow.scores(), lower_wins=game.info.lower_wins)
-    best = (min if game.info.lower_wins else max)(score for score in slow.scores() if score is not None)
+    best = (min if game.info.lower_wins else max)(
+        score for score in slow.scores() if score is not None
+    )
     assert [p == 1 for p in place] == [score == best for score in slow.scores()]
 
 
 def reading(rules: type[Position], text: str) -> list[object] | str:
-    """What rules make of a text: a position, or a complaint. Any exception but TextError fails the test."""
+    """What rules make of a text: a position, or a complaint. Any exception but TextError fails the
+    test."""
     try:
         return state(rules.parse(text))
     except TextError as error:
@@ -270,5 +299,9 @@ def test_texts_with_faults_are_read_or_refused(game: Game, data: st.DataObject) 
     for _ in range(data.draw(st.integers(1, 3))):
         begin = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(begin, min(len(text), begin + 3)))
-        text = text[:begin] + data.draw(st.text(st.sampled_from("0123456789 -\r\n\tx\ufeff²"), max_size=3)) + text[end:]
+        text = (
+            text[:begin]
+            + data.draw(st.text(st.sampled_from("0123456789 -\r\n\tx\ufeff²"), max_size=3))
+            + text[end:]
+        )
     assert reading(game.fast, text) == reading(game.reference, text)

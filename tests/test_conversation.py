@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from judge import conversation as conversations
-from judge.conversation import Conversation, NotStartedError, Word
-from judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
-from judge.tree import Tree
+from quartet.judge import conversation as conversations
+from quartet.judge.conversation import Conversation, NotStartedError, Word
+from quartet.judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
+from quartet.judge.tree import Tree
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -38,19 +38,32 @@ def hub(request: pytest.FixtureRequest) -> Hub:
 
 @pytest.fixture
 def talk(hub: Hub) -> Iterator[Callable[..., Conversation]]:
-    """Starts programs, by their source text; they are ended, and afterwards no process of theirs may be alive."""
+    """Starts programs, by their source text; they are ended, and afterwards no process of theirs
+    may be alive."""
     mark = f"mark-{uuid.uuid4().hex}"
     begun: list[Conversation] = []
 
-    def start(code: str, *arguments: str, megabytes: float | None = None, cwd: Path | None = None) -> Conversation:
-        begun.append(Conversation(hub, [sys.executable, "-c", code, *arguments, mark], megabytes=megabytes, cwd=cwd, env={"ADDED": "2"}))
+    def start(
+        code: str, *arguments: str, megabytes: float | None = None, cwd: Path | None = None
+    ) -> Conversation:
+        begun.append(
+            Conversation(
+                hub,
+                [sys.executable, "-c", code, *arguments, mark],
+                megabytes=megabytes,
+                cwd=cwd,
+                env={"ADDED": "2"},
+            )
+        )
         return begun[-1]
 
     yield start
     for program in begun:
         program.end(at_once=True)
     assert hub.watchers == []
-    assert not any(mark in (process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"]))
+    assert not any(
+        mark in (process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])
+    )
 
 
 def test_two_programs_speak_in_turn(talk: Callable[..., Conversation], hub: Hub) -> None:
@@ -62,8 +75,13 @@ def test_two_programs_speak_in_turn(talk: Callable[..., Conversation], hub: Hub)
         reply = program.receive(ENOUGH)
         assert (reply.word, reply.line) == (Word.LINE, f"said ply {ply}".encode())
         deadline = time.monotonic() + ENOUGH
-        while isinstance(hub, ThreadHub) and len(program.pipes.remarks.lines) <= ply // 2 and time.monotonic() < deadline:
-            hub.wait(hub.lag)  # a remark has a thread of its own, which may be later than the answer's
+        while (
+            isinstance(hub, ThreadHub)
+            and len(program.pipes.remarks.lines) <= ply // 2
+            and time.monotonic() < deadline
+        ):
+            # a remark has a thread of its own, which may be later than the answer's
+            hub.wait(hub.lag)
         assert len(program.pipes.remarks.lines) == ply // 2 + 1
     for program in programs:
         assert program.end(at_once=True).exit is None
@@ -94,13 +112,17 @@ def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., Conversa
 
 
 def test_what_was_not_taken_at_once_arrives(talk: Callable[..., Conversation]) -> None:
-    program = talk("import sys, time\ntime.sleep(0.3)\nprint(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)")
+    program = talk(
+        "import sys, time\ntime.sleep(0.3)\nprint(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)"
+    )
     for _ in range(3000):
         program.send("x" * 100)
     assert program.receive(ENOUGH).line == b"303000"
 
 
-def test_a_program_that_floods_is_served_while_another_is_asked(talk: Callable[..., Conversation]) -> None:
+def test_a_program_that_floods_is_served_while_another_is_asked(
+    talk: Callable[..., Conversation],
+) -> None:
     loud, other = talk("import os\nwhile True: os.write(2, b'z' * 65536)"), talk(ECHO)
     for _ in range(50):
         other.send("hello")
@@ -203,7 +225,9 @@ def test_a_polite_end(talk: Callable[..., Conversation], monkeypatch: pytest.Mon
     assert program.end() is farewell
 
 
-def test_an_end_that_is_interrupted_is_an_end(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_end_that_is_interrupted_is_an_end(
+    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupt(conversation: Conversation) -> None:
         raise KeyboardInterrupt
 
@@ -215,7 +239,9 @@ def test_an_end_that_is_interrupted_is_an_end(talk: Callable[..., Conversation],
     assert program.end(at_once=True).exit is not None
 
 
-def test_two_programs_that_do_not_end_are_waited_for_together(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_programs_that_do_not_end_are_waited_for_together(
+    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+) -> None:
     finish, terminate = 4.0, 0.2
     monkeypatch.setattr(conversations, "FINISH_SECONDS", finish)
     monkeypatch.setattr(conversations, "TERMINATE_SECONDS", terminate)
@@ -230,7 +256,9 @@ def test_two_programs_that_do_not_end_are_waited_for_together(talk: Callable[...
     assert together <= time.perf_counter() - started < together + finish
 
 
-def test_overload_without_the_kernels_accounts(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overload_without_the_kernels_accounts(
+    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Tree, "waited", lambda _: None)
     program = talk("import time; time.sleep(60)")
     monkeypatch.setattr(conversations, "_idle_seconds", lambda: 1.0)
@@ -246,7 +274,8 @@ DAEMON = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork()
 
 
 def spawn(tree: Tree, code: str, *, bare: bool = False) -> psutil.Popen:
-    """Start a program in a tree; it is known to run when it has said so. Without its mark if `bare`."""
+    """Start a program in a tree; it is known to run when it has said so. Without its mark if
+    `bare`."""
     env = {} if bare else {**os.environ, **tree.environment}
     command = [sys.executable, "-c", f"{code}\nprint(flush=True)\nimport time; time.sleep(60)"]
     main = psutil.Popen(command, env=env, stdout=subprocess.PIPE, start_new_session=True)
@@ -278,7 +307,9 @@ def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None
 
 
 def test_other_children_of_ours_are_left_alone_by_two_trees() -> None:
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as earlier:
+    with subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
+    ) as earlier:
         one, two = Tree(), Tree()
         programs = spawn(one, ""), spawn(two, "")
         assert [one.kill(programs[0]), two.kill(programs[1])] == [0, 0]

@@ -1,4 +1,4 @@
-"""Endings that engines solve, and what `python -m bench.endings` makes of them."""
+"""Endings that engines solve, and what `python -m quartet.bench.endings` makes of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-import registry
 from applegame.engine import Engine
 from applegame.protocol import PASS
 from applegame.rules import Position
-from arena import records
-from bench import endings
-from core import gamelog
 from core.errors import QuartetError
+from quartet import registry
+from quartet.arena import records
+from quartet.bench import endings
+from quartet.judge import gamelog
 from tests.test_match_lines import quartet
 
 if TYPE_CHECKING:
@@ -61,13 +61,29 @@ def test_the_apple_game_is_solved_as_by_brute_force() -> None:
 
 @pytest.mark.parametrize("game", ["applegame", "connexion"])
 def test_what_would_take_too_long_is_not_solved(game: str) -> None:
-    assert registry.load(game, "engine").Engine().solve(registry.load(game, "rules").Position.start(), 1000) is None
+    assert (
+        registry.load(game, "engine")
+        .Engine()
+        .solve(registry.load(game, "rules").Position.start(), 1000)
+        is None
+    )
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    words = ["--player", "g=greedy", "--player", "m=margin", "--games", "4", "--in-process", "--json", "--out", str(folder)]
+    words = [
+        "--player",
+        "g=greedy",
+        "--player",
+        "m=margin",
+        "--games",
+        "4",
+        "--in-process",
+        "--json",
+        "--out",
+        str(folder),
+    ]
     quartet("tournament", "connexion", *words)
     return folder
 
@@ -77,7 +93,11 @@ def test_what_is_given_away_is_what_the_ending_was_worth_less_what_came_of_it(ru
     engine: Any = registry.load("connexion", "engine").Engine()
     for log in sorted((run / "games").glob("*.log")):
         replay = gamelog.replay(
-            log.read_text(), load.INFO, registry.load("connexion", "protocol"), registry.load("connexion", "rules").Position, load.PASS
+            log.read_text(),
+            load.INFO,
+            registry.load("connexion", "protocol"),
+            registry.load("connexion", "rules").Position,
+            load.PASS,
         )
         moves = endings.losses(engine, replay, 8, ENOUGH)
         assert [(ply, seat) for ply, seat, _ in moves] == [(ply, ply % 2) for ply in range(56, 64)]
@@ -93,14 +113,24 @@ def test_the_table_names_who_gave_away_what(run: Path) -> None:
     assert done.exit_code == 0
     figures = json.loads(done.stdout)
     _, results = records.read(run)
-    assert {name: (row["games"], row["turns"], row["unsolved"]) for name, row in figures.items()} == {"g": (4, 16, 0), "m": (4, 16, 0)}
+    assert {
+        name: (row["games"], row["turns"], row["unsolved"]) for name, row in figures.items()
+    } == {"g": (4, 16, 0), "m": (4, 16, 0)}
     assert len(results) == 4
     assert sum(figures["g"]["faults by ply"].values()) > 0
     shown = CliRunner().invoke(endings.command, ["connexion", str(run), "--plies", "2"])
     assert shown.exit_code == 0
     assert "none" in shown.stdout
-    early = json.loads(CliRunner().invoke(endings.command, ["connexion", str(run), "--plies", "13", "--nodes", "1000", "--json"]).stdout)
-    assert [(row["games"], row["unsolved"], row["given away a game"]) for row in early.values()] == [(0, 4, None)] * 2
+    early = json.loads(
+        CliRunner()
+        .invoke(
+            endings.command, ["connexion", str(run), "--plies", "13", "--nodes", "1000", "--json"]
+        )
+        .stdout
+    )
+    assert [
+        (row["games"], row["unsolved"], row["given away a game"]) for row in early.values()
+    ] == [(0, 4, None)] * 2
 
 
 def test_what_cannot_be_looked_at_is_told_in_a_line(run: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""A game more is its folder, one line in the registry, a perft table and a golden playthrough: here is one, and the house takes it."""
+"""A game more is its folder, one line in the registry, a perft table and a golden playthrough: here
+is one, and the house takes it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
     shutil.copytree(PARTS / GAME, house / GAME, ignore=checkout.LEFT_BEHIND)
     shutil.copytree(PARTS / "data", house / "tests" / "data" / GAME)
-    registry = house / "registry.py"
+    registry = house / "quartet/registry.py"
     text = registry.read_text(encoding="utf-8")
     assert text.count("GAMES = {\n") == 1
     registry.write_text(text.replace("GAMES = {\n", "GAMES = {\n" + LINE), encoding="utf-8")
@@ -36,14 +37,25 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
     done = checkout.python(
-        house, "-m", "pytest", "-q", "-k", GAME, "tests/test_contract.py", "tests/test_imports.py", QUARTET_RANDOM_CASES="500"
+        house,
+        "-m",
+        "pytest",
+        "-q",
+        "-k",
+        GAME,
+        "tests/test_contract.py",
+        "tests/test_imports.py",
+        QUARTET_RANDOM_CASES="500",
     )
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
 
 
 def test_the_house_keeps_its_rules(house: Path) -> None:
-    rules = "tests/test_imports.py::test_nobody_imports_what_he_must_not", "tests/test_imports.py::test_only_the_registry_lists_the_games"
+    rules = (
+        "tests/test_imports.py::test_nobody_imports_what_he_must_not",
+        "tests/test_imports.py::test_only_the_registry_lists_the_games",
+    )
     done = checkout.python(house, "-m", "pytest", "-q", *rules)
     assert done.returncode == 0, done.stdout
 
@@ -52,7 +64,15 @@ def test_without_its_data_files_it_fails(house: Path) -> None:
     data = house / "tests" / "data" / GAME
     data.rename(data.with_name("hidden"))
     try:
-        done = checkout.python(house, "-m", "pytest", "-q", "-k", f"{GAME} and (perft or golden)", "tests/test_contract.py")
+        done = checkout.python(
+            house,
+            "-m",
+            "pytest",
+            "-q",
+            "-k",
+            f"{GAME} and (perft or golden)",
+            "tests/test_contract.py",
+        )
     finally:
         data.with_name("hidden").rename(data)
     assert done.returncode == 1, done.stdout
@@ -68,7 +88,20 @@ def test_the_command_line_knows_it(house: Path) -> None:
 
 def test_it_is_played_judged_and_replayed(house: Path, tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
-    match = checkout.python(house, "-m", "quartet", "match", GAME, "bot", "bot", "--seconds", "60", "--json", "--log", str(log))
+    match = checkout.python(
+        house,
+        "-m",
+        "quartet",
+        "match",
+        GAME,
+        "bot",
+        "bot",
+        "--seconds",
+        "60",
+        "--json",
+        "--log",
+        str(log),
+    )
     assert (match.returncode, match.stderr) == (0, "")
     result = json.loads(match.stdout)
     assert result["plies"] == 9
@@ -79,22 +112,42 @@ def test_it_is_played_judged_and_replayed(house: Path, tmp_path: Path) -> None:
 
 
 def test_it_is_measured(house: Path) -> None:
-    done = checkout.python(house, "-m", "bench", GAME)
+    done = checkout.python(house, "-m", "quartet.bench", GAME)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{GAME} ")
 
 
 def test_its_versions_are_compared(house: Path, tmp_path: Path) -> None:
-    """Pairs, Swiss, Elo and the pentanomial test on a game of two seats, by programs and in process."""
+    """Pairs, Swiss, Elo and the pentanomial test on a game of two seats, by programs and in
+    process."""
 
     def quartet(*arguments: str, code: int = 0) -> dict[str, Any]:
-        done = checkout.python(house, "-m", "quartet", *arguments, "--json", "--out", str(tmp_path / str(len(list(tmp_path.iterdir())))))
+        done = checkout.python(
+            house,
+            "-m",
+            "quartet",
+            *arguments,
+            "--json",
+            "--out",
+            str(tmp_path / str(len(list(tmp_path.iterdir())))),
+        )
         assert (done.returncode, done.stderr) == (code, "")
         outcome: dict[str, Any] = json.loads(done.stdout)
         return outcome
 
     players = ("--player", "luck=random", "--player", "chance=random", "--player", "good=bot")
-    swiss = quartet("tournament", GAME, *players, "--in-process", "--games", "6", "--pairing", "swiss", "--rounds", "4")
+    swiss = quartet(
+        "tournament",
+        GAME,
+        *players,
+        "--in-process",
+        "--games",
+        "6",
+        "--pairing",
+        "swiss",
+        "--rounds",
+        "4",
+    )
     assert swiss["games"] == 4 * 6
     assert sum(player["games"] for player in swiss["players"]) == 2 * 24
     everybody = quartet("tournament", GAME, *players, "--in-process", "--games", "9")

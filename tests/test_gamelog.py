@@ -1,4 +1,5 @@
-"""Logs of line judges: all published ones agree; their whims are noted, and everything else is found."""
+"""Logs of line judges: all published ones agree; their whims are noted, and everything else is
+found."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.gamelog import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, Replay, replay
+from quartet.judge.gamelog import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, Replay, replay
 from tests.linegames import NAMES, judge, load
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def check(game: str, text: str) -> Replay:
 
 
 def without(text: str, *words: str) -> str:
-    return "".join(line for line in text.splitlines(keepends=True) if not any(word in line for word in words))
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not any(word in line for word in words)
+    )
 
 
 def test_there_are_logs() -> None:
@@ -63,10 +66,14 @@ def test_published_logs_agree(path: Path) -> None:
 
 
 def test_published_logs_are_what_their_index_says() -> None:
-    index: list[dict[str, Any]] = json.loads((DATA / "applegame" / "logs" / "index.json").read_text(encoding="utf-8"))
+    index: list[dict[str, Any]] = json.loads(
+        (DATA / "applegame" / "logs" / "index.json").read_text(encoding="utf-8")
+    )
     assert len(index) == 39
     for entry in index:
-        log = check("applegame", (DATA / "applegame" / "logs" / entry["file"]).read_text(encoding="ascii"))
+        log = check(
+            "applegame", (DATA / "applegame" / "logs" / entry["file"]).read_text(encoding="ascii")
+        )
         assert list(log.positions[-1].scores()) == entry["score"]
         assert len(log.plies) == entry["plies"]
 
@@ -79,7 +86,9 @@ def test_published_logs_are_written_as_they_are_read() -> None:
 
 
 def doubled(text: str) -> str:
-    return "".join(line * 2 if "-1 -1 -1 -1" in line else line for line in text.splitlines(keepends=True))
+    return "".join(
+        line * 2 if "-1 -1 -1 -1" in line else line for line in text.splitlines(keepends=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +107,18 @@ def doubled(text: str) -> str:
         (lambda text: without(doubled(text), "FINISH"), [DOUBLED, NO_FINISH]),
         (lambda text: without(text, "SCORE"), [NO_SCORES]),
         (lambda text: without(text, "SCOREFIRST"), [NO_SCORES]),
-        (lambda text: text[: text.index("FIRST 7")], [NO_FINISH, "the game was broken off after 2 plies"]),
-        (lambda text: text[: text.index("FIRST 7") + 9], [TORN, NO_FINISH, "the game was broken off after 2 plies"]),
-        (lambda text: text[: text.index("FIRST 7")] + "ABORT 0 Not fit\n", ["FIRST lost by a foul: Not fit"]),
+        (
+            lambda text: text[: text.index("FIRST 7")],
+            [NO_FINISH, "the game was broken off after 2 plies"],
+        ),
+        (
+            lambda text: text[: text.index("FIRST 7") + 9],
+            [TORN, NO_FINISH, "the game was broken off after 2 plies"],
+        ),
+        (
+            lambda text: text[: text.index("FIRST 7")] + "ABORT 0 Not fit\n",
+            ["FIRST lost by a foul: Not fit"],
+        ),
     ],
 )
 def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[str]) -> None:
@@ -111,7 +129,9 @@ def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[
     if not any("FIRST" in note or "broken" in note for note in notes):
         assert log.positions[-1].scores() == (6, 5)
         assert len(log.plies) == 6
-        assert log.sentence("cells") == "ok, 6 plies, cells 6 5" + "".join(f"; {note}" for note in notes)
+        assert log.sentence("cells") == "ok, 6 plies, cells 6 5" + "".join(
+            f"; {note}" for note in notes
+        )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +143,8 @@ def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[
         ("FIRST 0 11 0 14", "FIRST 0 11 0 13", "line 2: the digits in .* sum to"),
         ("FIRST 0 11 0 14", "FIRST 0 11 10 14", "line 2: .* is no rectangle"),
         ("FIRST 0 11 0 14 70", "FIRST 0 11 0 14", "line 2: a move is four integers"),
-        ("SECOND 1 13", "FIRST 1 13", "line 7: the game is over"),  # it could be a pass that is not printed, but then it ends too early
+        # it could be a pass that is not printed, but then it ends too early
+        ("SECOND 1 13", "FIRST 1 13", "line 7: the game is over"),
         ("INIT", "INTI", "line 1: a log has no line"),
         ("INIT 5", "INIT ", "line 1: row 0"),
         ("FINISH", "FINISH\nFINISH", "line 9: a second FINISH"),
@@ -146,7 +167,20 @@ def test_disagreements_are_found(old: str, new: str, complaint: str | None) -> N
     assert log.sentence("cells") == log.complaint
 
 
-@pytest.mark.parametrize("text", ["", "\n", "FINISH\n", "SCOREFIRST 3", "FIRST 1 1 2 2 5\n", "ABORT 0 TLE", "\0", "#", '[A "b"]'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "FINISH\n",
+        "SCOREFIRST 3",
+        "FIRST 1 1 2 2 5\n",
+        "ABORT 0 TLE",
+        "\0",
+        "#",
+        '[A "b"]',
+    ],
+)
 def test_a_log_begins_with_init(text: str) -> None:
     for name in NAMES:
         assert not check(name, text).agrees
@@ -158,7 +192,10 @@ def test_forced_passes_of_ataxx() -> None:
         assert log.complaint is None
         assert len(log.plies) == 4
         assert OMITTED in log.notes or DOUBLED in log.notes or text == STUCK
-    assert check("ataxx", STUCK.replace("FIRST -1 -1 -1 -1", "FIRST 1 1 1 2", 1)).complaint == "line 2: (1, 2) is not empty"
+    assert (
+        check("ataxx", STUCK.replace("FIRST -1 -1 -1 -1", "FIRST 1 1 1 2", 1)).complaint
+        == "line 2: (1, 2) is not empty"
+    )
 
 
 CONNEXION = (DATA / "connexion" / "logs" / "0000.txt").read_text(encoding="ascii")
@@ -169,7 +206,8 @@ CONNEXION = (DATA / "connexion" / "logs" / "0000.txt").read_text(encoding="ascii
     [
         ('RESULT "0-1"', 'RESULT "1-0"', "line 2: the winner is FIRST, by the rules SECOND"),
         ('RESULT "0-1"', 'RESULT "1/2-1/2"', "line 2: the winner is nobody, by the rules SECOND"),
-        ("a6+ Y1 B3", "a6+ Y1 B1", None),  # another draw is possible, but then the one that was drawn later is missing
+        # another draw is possible, but then the one that was drawn later is missing
+        ("a6+ Y1 B3", "a6+ Y1 B1", None),
         ("a6+ Y1 B3", "a6+ Y1 X0", "line 4: the seat that moved draws a tile here"),
         ("a6+ Y1 B3", "a6+ R2 B3", "line 4: there is no R2 in the mover's hand"),
         ("SECOND a6-", "FIRST a6-", "line 5: FIRST moves, but it is the other's turn"),
@@ -192,9 +230,14 @@ def test_connexion_logs_are_checked(old: str, new: str, complaint: str | None) -
 
 def test_an_aborted_game_of_connexion() -> None:
     head = "".join(CONNEXION.splitlines(keepends=True)[:9])
-    assert check("connexion", head.replace("0-1", "1-0") + "ABORT SECOND NO TILE\n").notes == ["SECOND lost by a foul: NO TILE"]
+    assert check("connexion", head.replace("0-1", "1-0") + "ABORT SECOND NO TILE\n").notes == [
+        "SECOND lost by a foul: NO TILE"
+    ]
     assert check("connexion", head + "ABORT FIRST TLE\n").agrees
-    assert check("connexion", head + "ABORT SECOND TLE\n").complaint == "line 2: the winner is SECOND, by the rules FIRST"
+    assert (
+        check("connexion", head + "ABORT SECOND TLE\n").complaint
+        == "line 2: the winner is SECOND, by the rules FIRST"
+    )
     assert check("connexion", head).notes == [NO_FINISH, "the game was broken off after 6 plies"]
     assert check("connexion", head).tags == {"SECOND": "COMMAND: python sample-code.py P2"}
 
@@ -202,11 +245,17 @@ def test_an_aborted_game_of_connexion() -> None:
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(data=st.data())
 def test_any_log_is_checked_without_an_exception(data: st.DataObject) -> None:
-    game, text = data.draw(st.sampled_from([("applegame", PASSES), ("ataxx", STUCK), ("connexion", CONNEXION)]))
+    game, text = data.draw(
+        st.sampled_from([("applegame", PASSES), ("ataxx", STUCK), ("connexion", CONNEXION)])
+    )
     for _ in range(data.draw(st.integers(1, 4))):
         begin = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(begin, min(len(text), begin + 8)))
-        text = text[:begin] + data.draw(st.text(st.sampled_from('0123456789 -\r\nFIRSTx²+[]#"'), max_size=6)) + text[end:]
+        text = (
+            text[:begin]
+            + data.draw(st.text(st.sampled_from('0123456789 -\r\nFIRSTx²+[]#"'), max_size=6))
+            + text[end:]
+        )
     complaint = check(game, text).complaint
     assert complaint is None or (complaint.startswith("line ") and len(complaint.splitlines()) == 1)
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.record import read_log
-from quartet.human import Selection
-from quartet.keys import split
+from quartet.cli.human import Selection
+from quartet.cli.keys import split
+from quartet.judge.record import read_log
 from ugolki.reference import Position
 
 ROOT = Path(__file__).parent.parent
@@ -115,7 +115,15 @@ class Terminal:
         self._end, other = pty.openpty()
         environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "50"}
         command = [sys.executable, "-m", "quartet", *arguments]
-        self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment, cwd=ROOT, start_new_session=True)
+        self.process = subprocess.Popen(
+            command,
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env=environment,
+            cwd=ROOT,
+            start_new_session=True,
+        )
         os.close(other)
         self.seen = ""
 
@@ -124,7 +132,8 @@ class Terminal:
         self.press("", words)
 
     def press(self, keys: str, words: str) -> None:
-        """Press keys until the terminal answers with `words`; again now and then, for keys are lost while nobody reads them."""
+        """Press keys until the terminal answers with `words`; again now and then, for keys are lost
+        while nobody reads them."""
         start = len(self.seen)
         give_up = time.monotonic() + ENOUGH
         again = 0.0
@@ -151,7 +160,9 @@ class Terminal:
 @at_a_terminal
 def test_a_person_plays_at_a_terminal(tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
-    terminal = Terminal("match", "ugolki", "human", "none", "none", "none", "--moves", "2", "--log", str(log))
+    terminal = Terminal(
+        "match", "ugolki", "human", "none", "none", "none", "--moves", "2", "--log", str(log)
+    )
     terminal.wait_for("take it")
     terminal.press("\x1b[C", "2 1")
     terminal.press("\x1b[C", "3 1")
@@ -170,7 +181,19 @@ def test_a_person_plays_at_a_terminal(tmp_path: Path) -> None:
 @at_a_terminal
 def test_a_match_is_stepped(tmp_path: Path) -> None:
     program = f"{sys.executable} {ROOT / 'tests' / 'programs' / 'honest.py'}"
-    terminal = Terminal("match", "ugolki", program, program, "none", "none", "--moves", "2", "--seconds", "60", "--step")
+    terminal = Terminal(
+        "match",
+        "ugolki",
+        program,
+        program,
+        "none",
+        "none",
+        "--moves",
+        "2",
+        "--seconds",
+        "60",
+        "--step",
+    )
     terminal.wait_for("run on")
     terminal.press("i", "run on")
     terminal.press("p", "the game ended after 8 plies")

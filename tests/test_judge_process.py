@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from judge.folder import ANSWER_LIMIT, Folder
-from judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
+from quartet.judge.folder import ANSWER_LIMIT, Folder
+from quartet.judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
 from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge.process import Run
+    from quartet.judge.process import Run
 
 PROGRAMS = Path(__file__).parent / "programs"
 ENOUGH = 60.0
@@ -36,17 +36,29 @@ posix = pytest.mark.skipif(os.name != "posix", reason="forks")
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """A word for a program's command line; afterwards no process with it may be alive, and no child of ours be left."""
+    """A word for a program's command line; afterwards no process with it may be alive, and no child
+    of ours be left."""
     word = f"mark-{uuid.uuid4().hex}"
     before = living_children()
     yield word
-    assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
+    assert [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if word in (process.info["cmdline"] or [])
+    ] == []
     assert living_children() - before == set()
 
 
-def start(folder: Path, program: str, *arguments: str, seconds: float = ENOUGH, megabytes: float = 256) -> Run:
+def start(
+    folder: Path, program: str, *arguments: str, seconds: float = ENOUGH, megabytes: float = 256
+) -> Run:
     """Run one of our little programs."""
-    return run([sys.executable, str(PROGRAMS / program), *arguments], folder, seconds=seconds, megabytes=megabytes)
+    return run(
+        [sys.executable, str(PROGRAMS / program), *arguments],
+        folder,
+        seconds=seconds,
+        megabytes=megabytes,
+    )
 
 
 def test_a_program_that_ends_well(tmp_path: Path, mark: str) -> None:
@@ -62,17 +74,30 @@ def test_a_string_goes_through_the_shell(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text().strip() == "hello"
 
 
-def test_the_environment_is_ours_and_what_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_ours_and_what_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OURS", "1")
     code = "import os, sys; sys.exit(int(os.environ['OURS'] + os.environ['ADDED']))"
-    assert run([sys.executable, "-c", code], tmp_path, seconds=ENOUGH, megabytes=256, env={"ADDED": "2"}).exit == 12
+    assert (
+        run(
+            [sys.executable, "-c", code],
+            tmp_path,
+            seconds=ENOUGH,
+            megabytes=256,
+            env={"ADDED": "2"},
+        ).exit
+        == 12
+    )
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     outcome = run(["/no/such/program"], tmp_path, seconds=ENOUGH, megabytes=256)
     assert outcome.ending is Ending.NOT_STARTED
     assert "/no/such/program" in outcome.problem
-    assert run(["true"], tmp_path / "gone", seconds=ENOUGH, megabytes=256).ending is Ending.NOT_STARTED
+    assert (
+        run(["true"], tmp_path / "gone", seconds=ENOUGH, megabytes=256).ending is Ending.NOT_STARTED
+    )
 
 
 def test_an_exception(tmp_path: Path) -> None:
@@ -137,13 +162,16 @@ def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> N
 
 @posix
 def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of a session is gone before it is known whose it was; the others of the session are found all the same."""
-    from judge import posix as means  # noqa: PLC0415  (there is none on Windows)
+    """The first of a session is gone before it is known whose it was; the others of the session are
+    found all the same."""
+    from quartet.judge import posix as means  # noqa: PLC0415  (there is none on Windows)
 
     tree = means.Tree()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    with subprocess.Popen([sys.executable, str(PROGRAMS / "stall.py"), mark], start_new_session=True) as child:
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAMS / "stall.py"), mark], start_new_session=True
+    ) as child:
         listed = means._sessions
         monkeypatch.setattr(means, "_sessions", lambda: [(gone.pid, child.pid), *listed()])
         try:
@@ -185,23 +213,30 @@ def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
 def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> None:
     code = f"import sys; sys.argv[1:] = ['child+daemon']; exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
     judge = (
-        "import sys; from pathlib import Path; from judge.process import run; print('ready', flush=True);"
+        "import sys; from pathlib import Path; from quartet.judge.process import run; print('ready', flush=True);"
         f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, megabytes=999)"
     )
     root = Path(__file__).parent.parent
-    with subprocess.Popen([sys.executable, "-c", judge], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", judge], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         give_up = time.monotonic() + ENOUGH
-        while len([p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]) < 3:
+        while (
+            len([p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])])
+            < 3
+        ):
             assert time.monotonic() < give_up
             time.sleep(0.05)
         process.send_signal(2)
         assert process.wait(ENOUGH) != 0
 
 
-def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.process.DEATH_SECONDS", 0.1)
+def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("quartet.judge.process.DEATH_SECONDS", 0.1)
     end, writer = os.pipe()
     pipe = os.fdopen(end, "rb")
     drain = Drain(pipe)
@@ -252,7 +287,10 @@ def test_an_old_answer_is_not_taken_again_and_other_files_stay(folder: Folder) -
 
 
 @posix
-@pytest.mark.parametrize(("kind", "word"), [("directory", "a directory"), ("pipe", "a pipe"), ("link", "a link"), ("device", "a link")])
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [("directory", "a directory"), ("pipe", "a pipe"), ("link", "a link"), ("device", "a link")],
+)
 def test_something_else_in_place_of_the_answer(folder: Folder, kind: str, word: str) -> None:
     spoil(folder, "replace.py", kind)
     answer = folder.read("output.txt")
@@ -305,16 +343,23 @@ def test_directories_deeper_than_any_recursion() -> None:
 
 
 @posix
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an interrupted Popen leaves its pipes to the collector
+# an interrupted Popen leaves its pipes to the collector
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("number", range(20))
 def test_a_signal_while_a_program_is_being_started(tmp_path: Path, mark: str, number: int) -> None:
     """Whenever it comes, in the middle of the start too, nothing is left."""
     timer = threading.Timer(0.0005 * number, os.kill, [os.getpid(), signal.SIGUSR1])
     before = signal.signal(signal.SIGUSR1, _interrupt)
     try:
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012  (it may come before the program is started)
+        # It may come before the program is started.
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
             timer.start()
-            run([sys.executable, "-c", "import time; time.sleep(60)", mark], tmp_path, seconds=20, megabytes=256)
+            run(
+                [sys.executable, "-c", "import time; time.sleep(60)", mark],
+                tmp_path,
+                seconds=20,
+                megabytes=256,
+            )
     finally:
         timer.join()
         signal.signal(signal.SIGUSR1, before)

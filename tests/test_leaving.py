@@ -48,7 +48,13 @@ def test_a_signal_is_not_lost(name: str, status: int, then: str) -> None:
     silence, ours = os.pipe()  # an input that says nothing and does not end
     try:
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=ROOT, stdin=silence, capture_output=True, text=True, timeout=30, check=False
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            stdin=silence,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
         )
     finally:
         os.close(silence)
@@ -59,5 +65,7 @@ def test_a_signal_is_not_lost(name: str, status: int, then: str) -> None:
 
 def test_what_else_is_dropped_is_told() -> None:
     program = "from core.leaving import leave_on; leave_on(); type('T', (), {'__del__': lambda _: 1 / 0})()"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert "ZeroDivisionError" in done.stderr

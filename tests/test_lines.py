@@ -1,4 +1,5 @@
-"""The agents of the line judges: whole games, and whatever can go wrong. Always a legal move or a clean exit with status 0."""
+"""The agents of the line judges: whole games, and whatever can go wrong. Always a legal move or a
+clean exit with status 0."""
 
 from __future__ import annotations
 
@@ -12,15 +13,15 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-import core.clock
-import core.lines
+import core.agent.lines
+import core.native.clock
+from core.agent.files import GOOD
+from core.agent.lines import PANIC_MS, SHARE, Agent, converse, equip, parse_arguments
 from core.errors import QuartetError, TextError
-from core.gamelog import replay
 from core.limits import Limits, SearchInfo
-from core.lines import PANIC_MS, SHARE, Agent, converse, equip, parse_arguments
 from core.messages import Finish, Init, Ready, Turn
 from core.players import Greedy, Uniform
-from core.transport import GOOD
+from quartet.judge.gamelog import replay
 from tests.linegames import NAMES, LineGame, judge, load
 
 if TYPE_CHECKING:
@@ -40,9 +41,12 @@ def line_game(request: pytest.FixtureRequest) -> LineGame:
 
 
 class Disturbed:
-    """Between a judge and an agent: one line, by its number, reaches the agent as other lines. The judge reads answers from a queue."""
+    """Between a judge and an agent: one line, by its number, reaches the agent as other lines. The
+    judge reads answers from a queue."""
 
-    def __init__(self, game: LineGame, number: int, change: Callable[[str], list[str]], name: str = "random") -> None:
+    def __init__(
+        self, game: LineGame, number: int, change: Callable[[str], list[str]], name: str = "random"
+    ) -> None:
         self.agent = game.agent(name, 7)
         self.number = number
         self.change = change
@@ -61,7 +65,8 @@ class Disturbed:
 
 
 def disturbed_game(game: LineGame, seat: int, disturbed: Disturbed, plies: int) -> bool:
-    """Whether the game came to its end. An illegal answer, or silence of an agent that stays, fails the test."""
+    """Whether the game came to its end. An illegal answer, or silence of an agent that stays, fails
+    the test."""
     other = game.agent("random", 8)
     try:
         judge(game, (disturbed, other) if seat == 0 else (other, disturbed), plies=plies)
@@ -110,7 +115,13 @@ def test_agents_play_whole_games_whose_logs_agree(line_game: LineGame, seed: int
         log = judge(line_game, agents, seed)
         assert agents[0].done
         assert agents[1].done
-        checked = replay("\n".join(log) + "\n", line_game.info, line_game.protocol, line_game.rules, line_game.pass_move)
+        checked = replay(
+            "\n".join(log) + "\n",
+            line_game.info,
+            line_game.protocol,
+            line_game.rules,
+            line_game.pass_move,
+        )
         assert checked.agrees, checked.complaint
         assert checked.notes == []
 
@@ -121,7 +132,9 @@ def test_a_second_game_in_the_same_process(line_game: LineGame) -> None:
 
 
 @pytest.mark.parametrize("player", [Broken(), Cheat()])
-def test_a_bad_player_costs_no_game(line_game: LineGame, player: Broken | Cheat, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_player_costs_no_game(
+    line_game: LineGame, player: Broken | Cheat, capsys: pytest.CaptureFixture[str]
+) -> None:
     judge(line_game, (line_game.agent(player=player), line_game.agent("random")))
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -130,7 +143,8 @@ def test_a_bad_player_costs_no_game(line_game: LineGame, player: Broken | Cheat,
 
 
 def first_turn(game: LineGame, agent: Agent, mine: int) -> tuple[Position, str | None]:
-    """The agent is FIRST and called with so many milliseconds on the clock: the start position, and the answer."""
+    """The agent is FIRST and called with so many milliseconds on the clock: the start position, and
+    the answer."""
     start = game.rules.start(3)
     assert agent.hear(game.protocol.format_message(Ready(0), 0)) == "OK"
     if game.init:
@@ -166,12 +180,12 @@ def test_the_deadline_follows_the_clock(line_game: LineGame) -> None:
 
 def test_deadlines_are_on_the_clock_of_compiled_searches(line_game: LineGame) -> None:
     player = Clocked()
-    before = core.clock.now()
+    before = core.native.clock.now()
     first_turn(line_game, line_game.agent(player=player), 10000)
     deadline = player.limits[0].deadline
     assert deadline is not None
     assert 0 < deadline - before - 10 / SHARE < 60
-    assert core.lines.CLOCK is core.clock.now
+    assert core.agent.lines.CLOCK is core.native.clock.now
 
 
 def test_where_nothing_is_compiled_agents_have_a_clock_all_the_same(line_game: LineGame) -> None:
@@ -180,10 +194,10 @@ def test_where_nothing_is_compiled_agents_have_a_clock_all_the_same(line_game: L
 import importlib.abc, sys, time
 class NothingCompiled(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "core.clock":
+        if name == "core.native.clock":
             raise ModuleNotFoundError("not compiled", name=name)
 sys.meta_path.insert(0, NothingCompiled())
-from core import lines
+from core.agent import lines
 from tests.linegames import load
 assert lines.CLOCK is time.monotonic
 game = load({line_game.name!r})
@@ -194,7 +208,9 @@ assert game.agent().hear("READY FIRST") == "OK"
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("noise", ["hello", "TUR", "\x00\x01", "é", "[RESULT]", "-1 -1 -1 -1", ""])
-def test_an_unknown_line_costs_nothing(line_game: LineGame, seat: int, noise: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_line_costs_nothing(
+    line_game: LineGame, seat: int, noise: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Wherever it comes, every call is answered once, by a legal move."""
     for number in range(14):
         disturbed = Disturbed(line_game, number, lambda line: [noise, line])
@@ -228,14 +244,18 @@ def test_torn_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_doubled_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
     for number in range(2, 12):
-        disturbed_game(line_game, seat, Disturbed(line_game, number, lambda line: [line, line]), plies=8)
+        disturbed_game(
+            line_game, seat, Disturbed(line_game, number, lambda line: [line, line]), plies=8
+        )
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_missing_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
     for number in range(12):
         # Nobody can answer a call that does not come.
-        disturbed = Disturbed(line_game, number, lambda line: [line] if line.split()[0] in CALLS else [])
+        disturbed = Disturbed(
+            line_game, number, lambda line: [line] if line.split()[0] in CALLS else []
+        )
         disturbed_game(line_game, seat, disturbed, plies=8)
 
 
@@ -244,13 +264,22 @@ def test_garbage_never_makes_an_agent_raise(line_game: LineGame) -> None:
 
     def change(line: str) -> list[str]:
         place = random.randrange(len(line) + 1)
-        return [line[:place] + "".join(random.choices("019 -xXR\x7f\0é", k=3)) + line[place + random.randint(0, 3) :]]
+        return [
+            line[:place]
+            + "".join(random.choices("019 -xXR\x7f\0é", k=3))
+            + line[place + random.randint(0, 3) :]
+        ]
 
     for _ in range(100):
         disturbed = Disturbed(line_game, random.randrange(16), change)
         other = line_game.agent("random", 8)
-        with contextlib.suppress(QuartetError):  # garbage may look like another line, and then a good answer to it is a foul
-            judge(line_game, (disturbed, other) if random.random() < 0.5 else (other, disturbed), plies=10)
+        # garbage may look like another line, and then a good answer to it is a foul
+        with contextlib.suppress(QuartetError):
+            judge(
+                line_game,
+                (disturbed, other) if random.random() < 0.5 else (other, disturbed),
+                plies=10,
+            )
 
 
 class Closed(io.RawIOBase):
@@ -261,16 +290,30 @@ class Closed(io.RawIOBase):
 
 
 def test_the_end_of_input_and_a_closed_output_are_clean(line_game: LineGame) -> None:
-    for text in ("", "READY FIRST", "READY FIRST\n", "READY FIRST\n\n\n", "\n", "READY FIRST\nFINISH\nREADY FIRST\n"):
+    for text in (
+        "",
+        "READY FIRST",
+        "READY FIRST\n",
+        "READY FIRST\n\n\n",
+        "\n",
+        "READY FIRST\nFINISH\nREADY FIRST\n",
+    ):
         sink = io.BytesIO()
         assert converse(line_game.agent(), io.BytesIO(text.encode()), sink) == GOOD
         assert sink.getvalue() == (b"OK\n" if "READY" in text else b"")
     assert converse(line_game.agent(), io.BytesIO(b"READY FIRST\n"), Closed()) == GOOD  # type: ignore[arg-type]
 
 
-def test_an_endless_line_is_no_danger(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_endless_line_is_no_danger(
+    line_game: LineGame, capsys: pytest.CaptureFixture[str]
+) -> None:
     sink = io.BytesIO()
-    assert converse(line_game.agent(), io.BytesIO(b"READY FIRST\n" + b"x" * (1 << 20) + b"\nFINISH\n"), sink) == GOOD
+    assert (
+        converse(
+            line_game.agent(), io.BytesIO(b"READY FIRST\n" + b"x" * (1 << 20) + b"\nFINISH\n"), sink
+        )
+        == GOOD
+    )
     assert sink.getvalue().startswith(b"OK\n")
     assert len(capsys.readouterr().err) < 10_000
 
@@ -280,7 +323,9 @@ class Program:
 
     def __init__(self, name: str, *arguments: str) -> None:
         command = [sys.executable, "-m", name, *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+        )
         self.rest = b""
 
     def hear(self, line: str) -> str | None:
@@ -295,7 +340,12 @@ class Program:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is not None:
             self.process.kill()
         self.rest, self.errors = self.process.communicate(timeout=20)
@@ -303,11 +353,16 @@ class Program:
 
 def test_programs_play_a_game(line_game: LineGame) -> None:
     """Two processes, a greedy and a random one, with the word that some judges add."""
-    with Program(line_game.name, "NYPC") as first, Program(line_game.name, "--player", "random", "--seed", "4") as second:
+    with (
+        Program(line_game.name, "NYPC") as first,
+        Program(line_game.name, "--player", "random", "--seed", "4") as second,
+    ):
         log = judge(line_game, (first, second))
     for program in (first, second):
         assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
-    assert replay("\n".join(log), line_game.info, line_game.protocol, line_game.rules, line_game.pass_move).agrees
+    assert replay(
+        "\n".join(log), line_game.info, line_game.protocol, line_game.rules, line_game.pass_move
+    ).agrees
 
 
 def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:
@@ -316,14 +371,18 @@ def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:
     assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
 
 
-def test_unknown_options_are_told_before_the_game(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_options_are_told_before_the_game(
+    line_game: LineGame, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as left:
         parse_arguments(line_game.name, ["--players", "greedy"], ["greedy", "random"])
     assert left.value.code == 2
     assert "--player NAME" in capsys.readouterr().err
 
 
-def test_unknown_players_are_told_before_the_game(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_players_are_told_before_the_game(
+    line_game: LineGame, capsys: pytest.CaptureFixture[str]
+) -> None:
     choice = parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
     with pytest.raises(SystemExit) as left:
         equip(choice, line_game.player, lambda: line_game.rules, lambda: line_game.rules)
@@ -333,7 +392,9 @@ def test_unknown_players_are_told_before_the_game(line_game: LineGame, capsys: p
     assert "greedy" in line
 
 
-def test_options_and_environment(line_game: LineGame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_and_environment(
+    line_game: LineGame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def chosen(*words: str) -> tuple[str, bool, int | None, int | None]:
         choice = parse_arguments(line_game.name, words, ["greedy", "random"])
         return choice.player, choice.asked, choice.seed, choice.nodes
@@ -368,7 +429,9 @@ def test_nodes_instead_of_the_clock(line_game: LineGame) -> None:
     assert limits[1].deadline is None
 
 
-def test_without_its_engine_an_agent_plays_greedy(line_game: LineGame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_its_engine_an_agent_plays_greedy(
+    line_game: LineGame, capsys: pytest.CaptureFixture[str]
+) -> None:
     def nothing() -> type[Position]:
         raise ModuleNotFoundError("No module named 'rules'", name="rules")
 

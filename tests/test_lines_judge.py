@@ -1,4 +1,5 @@
-"""The line judge: what every kind of misbehaviour costs, what is said and logged, what the clocks count. No process outlives a game."""
+"""The line judge: what every kind of misbehaviour costs, what is said and logged, what the clocks
+count. No process outlives a game."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ import psutil
 import pytest
 
 from core.messages import Abort, Debug, Finish, Ply
-from judge import conversation as conversations
-from judge.lines import Contestant, Duel, LineResult, Terms
-from judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
-from judge.verdict import Termination
+from quartet.judge import conversation as conversations
+from quartet.judge.lines import Contestant, Duel, LineResult, Terms
+from quartet.judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
+from quartet.judge.verdict import Termination
 from tests.fakegame import GAME, Position
 from tests.processes import living_children
 
@@ -27,7 +28,8 @@ READY, CLOCK = 20_000, 20_000
 """Milliseconds in which anything succeeds on any machine."""
 SHORT = 700
 PATIENT, BRIEF = 20.0, 3.0
-"""Seconds in which every program ends that would, on any machine; and those for one that never does."""
+"""Seconds in which every program ends that would, on any machine; and those for one that never
+does."""
 JUDGE_MEGABYTES = 200
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
@@ -35,11 +37,16 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little prog
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """A word for the programs' command lines; afterwards no process with it may be alive, and no child of ours be left."""
+    """A word for the programs' command lines; afterwards no process with it may be alive, and no
+    child of ours be left."""
     word = f"mark-{uuid.uuid4().hex}"
     before = living_children()
     yield word
-    assert [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])] == []
+    assert [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if word in (process.info["cmdline"] or [])
+    ] == []
     assert living_children() - before == set()
     assert psutil.Process().memory_info().rss < JUDGE_MEGABYTES << 20
 
@@ -69,7 +76,9 @@ def play(
     hub: Hub | None = None,
 ) -> Duel:
     """A finished game."""
-    with Duel(GAME, [first, second], Terms(ready, clock, megabytes, cpu), Position(plies), with_hub=hub) as duel:
+    with Duel(
+        GAME, [first, second], Terms(ready, clock, megabytes, cpu), Position(plies), with_hub=hub
+    ) as duel:
         list(duel.turns())
     return duel
 
@@ -82,22 +91,52 @@ def result(duel: Duel) -> LineResult:
 # Name, verdict, words of the sentence, what the log calls it, limits.
 HOSTILE = [
     ("bad ready", Termination.RE, "was not ready: expected OK, got 'YES'", "NOT READY", {}),
-    ("late ready", Termination.TLE, "gave no answer before it was ready within 700 ms of wall clock", "TLE", {"ready": SHORT}),
+    (
+        "late ready",
+        Termination.TLE,
+        "gave no answer before it was ready within 700 ms of wall clock",
+        "TLE",
+        {"ready": SHORT},
+    ),
     ("dies at ready", Termination.RE, "ended before it was ready: exit status 3", "NOT READY", {}),
     ("silent death", Termination.RE, "ended before it was ready: exit status 0", "NOT READY", {}),
     ("flood", Termination.RE, "wrote a line without end before it was ready", "NOT READY", {}),
-    ("binary flood", Termination.RE, "wrote a line without end before it was ready", "NOT READY", {}),
+    (
+        "binary flood",
+        Termination.RE,
+        "wrote a line without end before it was ready",
+        "NOT READY",
+        {},
+    ),
     ("hog", Termination.MEMORY, "MB before it was ready, more than 100", "MLE", {"megabytes": 100}),
     ("deaf", Termination.TLE, "gave no answer at ply", "TLE", {"clock": SHORT}),
     ("never reads", Termination.TLE, "gave no answer at ply", "TLE", {"clock": SHORT}),
     ("format", Termination.RE, "expected SAY and a number, got '\\x1b[2J'", "PARSE", {}),
     ("rubbish", Termination.RE, "gave a bad answer at ply", "PARSE", {}),
     ("empty", Termination.RE, "gave a bad answer at ply", "PARSE", {}),
-    ("illegal", Termination.ILLEGAL, "made an illegal move at ply {ply}: 7 is not from 1 to 3", "RANGE", {}),
-    ("stall", Termination.TLE, "gave no answer at ply {ply} within 700 ms of wall clock", "TLE", {"clock": SHORT}),
+    (
+        "illegal",
+        Termination.ILLEGAL,
+        "made an illegal move at ply {ply}: 7 is not from 1 to 3",
+        "RANGE",
+        {},
+    ),
+    (
+        "stall",
+        Termination.TLE,
+        "gave no answer at ply {ply} within 700 ms of wall clock",
+        "TLE",
+        {"clock": SHORT},
+    ),
     ("ignores signals", Termination.TLE, "gave no answer at ply {ply}", "TLE", {"clock": SHORT}),
     ("no newline", Termination.TLE, "gave no answer at ply {ply}", "TLE", {"clock": SHORT}),
-    ("raises", Termination.RE, "ended at ply {ply}: exit status 1: RuntimeError: no idea", "PARSE", {}),
+    (
+        "raises",
+        Termination.RE,
+        "ended at ply {ply}: exit status 1: RuntimeError: no idea",
+        "PARSE",
+        {},
+    ),
     ("segfault", Termination.RE, "ended at ply {ply}: killed by SIGSEGV", "PARSE", {}),
     ("closes stdout", Termination.RE, "closed its output at ply {ply}", "PARSE", {}),
     ("closes all", Termination.RE, "closed its output at ply {ply}", "PARSE", {}),
@@ -107,9 +146,17 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize(("what", "termination", "words", "code", "limits"), HOSTILE, ids=[row[0] for row in HOSTILE])
+@pytest.mark.parametrize(
+    ("what", "termination", "words", "code", "limits"), HOSTILE, ids=[row[0] for row in HOSTILE]
+)
 def test_a_foul_loses_the_game(
-    mark: str, seat: int, what: str, termination: Termination, words: str, code: str, limits: dict[str, int]
+    mark: str,
+    seat: int,
+    what: str,
+    termination: Termination,
+    words: str,
+    code: str,
+    limits: dict[str, int],
 ) -> None:
     amount = "150" if "hog" in what else "-"
     hostile, honest = little(2, what, amount, mark), little(1, "", mark)
@@ -144,7 +191,9 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("what", "notes"), HARMLESS, ids=[row[0] for row in HARMLESS])
-def test_what_does_not_lose_the_game_is_noted(mark: str, monkeypatch: pytest.MonkeyPatch, what: str, notes: tuple[str, ...] | None) -> None:
+def test_what_does_not_lose_the_game_is_noted(
+    mark: str, monkeypatch: pytest.MonkeyPatch, what: str, notes: tuple[str, ...] | None
+) -> None:
     if what in {"ignores finish", "ignores finish and signals", "talks on"}:
         monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
     if what == "ignores finish and signals":
@@ -168,7 +217,9 @@ def test_death_between_turns_is_found_out_at_the_next(mark: str, what: str) -> N
     assert f"ended at ply 2: exit status {0 if what == 'last line' else 4}" in outcome.sentence
 
 
-def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
     outcome = result(play(little(2, "endless lines", mark), little(1, "", mark), plies=200))
     assert (outcome.termination, outcome.scores) == (Termination.DRAW, (100, 100))
@@ -180,13 +231,18 @@ def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(mark: str, monk
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_process_that_hides_its_descent_is_ended_all_the_same(mark: str, seat: int) -> None:
     naked, honest = little(2, "naked daemon", mark), little(1, "", mark)
-    assert result(play(*((naked, honest) if seat == 0 else (honest, naked)))).termination is Termination.SCORE
+    assert (
+        result(play(*((naked, honest) if seat == 0 else (honest, naked)))).termination
+        is Termination.SCORE
+    )
 
 
 def test_a_program_that_is_not_there() -> None:
     outcome = result(play(Contestant("x", ["/no/such/program"]), little(1)))
     assert (outcome.termination, outcome.offender, outcome.code) == (Termination.RE, 0, "NOT READY")
-    assert outcome.sentence == "FIRST cannot be started: No such file or directory: /no/such/program"
+    assert (
+        outcome.sentence == "FIRST cannot be started: No such file or directory: /no/such/program"
+    )
     outcome = result(play(little(1), Contestant("x", "/no/such/program 2>&1 >&-")))
     assert (outcome.termination, outcome.offender) == (Termination.RE, 1)
 
@@ -194,13 +250,20 @@ def test_a_program_that_is_not_there() -> None:
 def test_an_error_of_the_judge_is_nobodys_loss(mark: str) -> None:
     duel = play(little(2, "breaks the referee", mark), little(1, "", mark))
     outcome = result(duel)
-    assert (outcome.termination, outcome.winner, outcome.offender, outcome.shares) == (Termination.JUDGE, None, None, (0, 0))
+    assert (outcome.termination, outcome.winner, outcome.offender, outcome.shares) == (
+        Termination.JUDGE,
+        None,
+        None,
+        (0, 0),
+    )
     assert outcome.sentence == "the judge failed: ZeroDivisionError: the referee is broken"
     assert not any(isinstance(entry, Abort | Finish) for entry in duel.entries)
 
 
 def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:
-    with Duel(GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()) as duel:
+    with Duel(
+        GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()
+    ) as duel:
         for turn in duel.turns():
             if turn.ply == 2:
                 break
@@ -210,20 +273,40 @@ def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:
 
 def test_two_games_at_a_time_do_not_touch_each_other(mark: str) -> None:
     programs = [little(2, "daemons", mark), little(1, "children", mark)]
-    with Duel(GAME, programs, Terms(READY, CLOCK), Position()) as one, Duel(GAME, programs, Terms(READY, CLOCK), Position()) as two:
+    with (
+        Duel(GAME, programs, Terms(READY, CLOCK), Position()) as one,
+        Duel(GAME, programs, Terms(READY, CLOCK), Position()) as two,
+    ):
         turns = zip(one.turns(), two.turns(), strict=True)
         assert len(list(turns)) == 6
     for duel in (one, two):
         outcome = result(duel)
         assert outcome.termination is Termination.SCORE
-        assert [farewell and farewell.left_behind for farewell in outcome.farewells] == [3, 3] or sys.platform != "linux"
+        assert [farewell and farewell.left_behind for farewell in outcome.farewells] == [
+            3,
+            3,
+        ] or sys.platform != "linux"
 
 
 @pytest.mark.parametrize("kind", [PollHub, ThreadHub])
-@pytest.mark.parametrize("what", ["", "shouts", "endless stderr", "flood", "closes stdout", "stall", "raises"])
+@pytest.mark.parametrize(
+    "what", ["", "shouts", "endless stderr", "flood", "closes stdout", "stall", "raises"]
+)
 def test_both_hubs_do_the_same(mark: str, kind: type[Hub], what: str) -> None:
-    outcome = result(play(little(2, what, mark), little(1, "", mark), hub=kind(), clock=CLOCK if what != "stall" else SHORT))
-    expected = {"flood": Termination.RE, "closes stdout": Termination.RE, "raises": Termination.RE, "stall": Termination.TLE}
+    outcome = result(
+        play(
+            little(2, what, mark),
+            little(1, "", mark),
+            hub=kind(),
+            clock=CLOCK if what != "stall" else SHORT,
+        )
+    )
+    expected = {
+        "flood": Termination.RE,
+        "closes stdout": Termination.RE,
+        "raises": Termination.RE,
+        "stall": Termination.TLE,
+    }
     assert outcome.termination is expected.get(what, Termination.SCORE)
 
 
@@ -233,10 +316,18 @@ def test_both_hubs_do_the_same(mark: str, kind: type[Hub], what: str) -> None:
 def test_the_log_is_the_judges(mark: str) -> None:
     duel = play(little(2, "explains"), little(3))
     plies = [entry for entry in duel.entries if isinstance(entry, Ply)]
-    assert [(ply.seat, ply.move, ply.drawn) for ply in plies] == [(i % 2, (3 if i % 2 else 2,), i + 1) for i in range(6)]
+    assert [(ply.seat, ply.move, ply.drawn) for ply in plies] == [
+        (i % 2, (3 if i % 2 else 2,), i + 1) for i in range(6)
+    ]
     assert all(ply.ms >= 1 for ply in plies)
     lines = duel.log().splitlines()
-    assert lines[:5] == ['[FIRST "COMMAND: explains"]', '[SECOND "COMMAND: honest"]', '[RESULT "0-1"]', "INIT 6", "# Debug FIRST: turn 0"]
+    assert lines[:5] == [
+        '[FIRST "COMMAND: explains"]',
+        '[SECOND "COMMAND: honest"]',
+        '[RESULT "0-1"]',
+        "INIT 6",
+        "# Debug FIRST: turn 0",
+    ]
     assert lines[5].startswith("FIRST 2 1 ")
     assert lines[-3:] == ["FINISH", "SCOREFIRST 6", "SCORESECOND 9"]
 
@@ -258,7 +349,12 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
         "    print({'R': 'OK', 'T': 'SAY 2'}.get(line[0], ''), end='\\n' if line[0] in 'RT' else '', flush=True)\n"
         "    if line == 'FINISH\\n': break\n"
     )
-    duel = play(Contestant("ears", [sys.executable, str(script)]), little(3, "sleeps", "0.05"), clock=5000, plies=3)
+    duel = play(
+        Contestant("ears", [sys.executable, str(script)]),
+        little(3, "sleeps", "0.05"),
+        clock=5000,
+        plies=3,
+    )
     heard = [entry.text for entry in duel.entries if isinstance(entry, Debug)]
     ms = [entry.ms for entry in duel.entries if isinstance(entry, Ply)]
     assert heard == [
@@ -280,7 +376,11 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
 def test_the_clock_is_for_the_whole_game(mark: str) -> None:
     duel = play(little(2, "sleeps", "0.2", mark), little(1, "", mark), clock=500)
     outcome = result(duel)
-    assert (outcome.termination, outcome.offender, outcome.overloaded) == (Termination.TLE, 0, False)
+    assert (outcome.termination, outcome.offender, outcome.overloaded) == (
+        Termination.TLE,
+        0,
+        False,
+    )
     assert outcome.plies in {2, 4}
     assert duel.clocks[0] < 320
 
@@ -329,7 +429,9 @@ def test_a_time_out_on_an_overloaded_machine_is_marked(mark: str) -> None:
     cores = len(psutil.Process().cpu_affinity() or [0])
     code = f"import time\nend = time.monotonic() + 20\n'{mark}'\nwhile time.monotonic() < end: pass"
     # Each in a session of its own: Linux shares processors fairly between sessions first.
-    spinners = [psutil.Popen([sys.executable, "-c", code], start_new_session=True) for _ in range(4 * cores)]
+    spinners = [
+        psutil.Popen([sys.executable, "-c", code], start_new_session=True) for _ in range(4 * cores)
+    ]
     try:
         outcome = result(play(little(2, "burns", "5", mark), little(1, "", mark), clock=1500))
     finally:

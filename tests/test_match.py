@@ -1,4 +1,5 @@
-"""`quartet match`: what every kind of fault costs, how a game ends and ranks, what is recorded, and what bad input is told."""
+"""`quartet match`: what every kind of fault costs, how a game ends and ranks, what is recorded, and
+what bad input is told."""
 
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-import registry
-from judge import referee
-from judge.program import Program, turn_seed
-from judge.record import Header, Log, Turn, read_log
-from judge.table import Table
-from judge.verdict import Verdict
+from quartet import registry
+from quartet.judge import referee
+from quartet.judge.program import Program, turn_seed
+from quartet.judge.record import Header, Log, Turn, read_log
+from quartet.judge.table import Table
+from quartet.judge.verdict import Verdict
 from ugolki.geometry import SEATS
 from ugolki.reference import PASS, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge.referee import Player
+    from quartet.judge.referee import Player
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "programs"
@@ -48,9 +49,16 @@ HONEST = little("honest.py")
 
 def play(programs: Sequence[str | None], **changes: Any) -> tuple[Table, list[Turn]]:
     """Play a game of Ugolki in this process."""
-    arguments: dict[str, Any] = {"options": {"moves": 1}, "seconds": ENOUGH, "megabytes": 1024.0, **changes}
+    arguments: dict[str, Any] = {
+        "options": {"moves": 1},
+        "seconds": ENOUGH,
+        "megabytes": 1024.0,
+        **changes,
+    }
     table = Table(referee.header("ugolki", programs, **arguments))
-    players: list[Player | None] = [None if program is None else Program(program) for program in programs]
+    players: list[Player | None] = [
+        None if program is None else Program(program) for program in programs
+    ]
     try:
         return table, [turn for _, turn in referee.turns(table, players)]
     finally:
@@ -60,10 +68,25 @@ def play(programs: Sequence[str | None], **changes: Any) -> tuple[Table, list[Tu
 
 
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run the command line; programs get all the time they want unless the arguments say otherwise."""
+    """Run the command line; programs get all the time they want unless the arguments say
+    otherwise."""
     command = [sys.executable, "-m", "quartet", *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8", "TMPDIR": tempfile.gettempdir()}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=cwd, env=environment, timeout=600)
+    environment = {
+        "PYTHONPATH": str(ROOT),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONIOENCODING": "utf-8",
+        "TMPDIR": tempfile.gettempdir(),
+    }
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=environment,
+        timeout=600,
+    )
     assert done.returncode == code, done.stderr
     return done
 
@@ -90,18 +113,32 @@ FAULTS = [
     (little("crash.py", "exception"), Verdict.CRASHED, "exit status 1: RuntimeError: no idea ?[2J"),
     (little("crash.py", "0"), Verdict.MISSING, "there is no output.txt"),
     (little("answer.py", ""), Verdict.MALFORMED, "the answer is empty"),
-    (little("answer.py", "1 2 3"), Verdict.MALFORMED, "expected four integers, got 3 words: '1 2 3'"),
+    (
+        little("answer.py", "1 2 3"),
+        Verdict.MALFORMED,
+        "expected four integers, got 3 words: '1 2 3'",
+    ),
     (little("answer.py", "1 2 3 x"), Verdict.MALFORMED, "'x' is not an integer"),
-    (little("answer.py", "\\xff\\xfe1 2"), Verdict.MALFORMED, "byte 0 of the answer is 0xff, no character of a move"),
+    (
+        little("answer.py", "\\xff\\xfe1 2"),
+        Verdict.MALFORMED,
+        "byte 0 of the answer is 0xff, no character of a move",
+    ),
     (little("answer.py", "5 5 5 6"), Verdict.ILLEGAL, "there is no piece on (5, 5)"),
-    (little("answer.py", "8 1 9 1"), Verdict.ILLEGAL, "the piece on (8, 1) belongs to another player"),
+    (
+        little("answer.py", "8 1 9 1"),
+        Verdict.ILLEGAL,
+        "the piece on (8, 1) belongs to another player",
+    ),
     (little("answer.py", "1 1 5 5"), Verdict.ILLEGAL, "the piece on (1, 1) cannot reach (5, 5)"),
     (little("answer.py", "-1 0 99 0"), Verdict.ILLEGAL, "(-1, 0) is off the board"),
 ]
 
 
 @pytest.mark.parametrize(("program", "verdict", "reason"), FAULTS)
-def test_a_fault_costs_the_turn_and_the_game_goes_on(program: str, verdict: Verdict, reason: str) -> None:
+def test_a_fault_costs_the_turn_and_the_game_goes_on(
+    program: str, verdict: Verdict, reason: str
+) -> None:
     table, turns = play([program, HONEST, None, None], options={"moves": 2})
     assert [turn.seat for turn in turns] == [0, 1, 0, 1]
     assert (turns[0].verdict, turns[0].reason, turns[0].move) == (verdict, reason, None)
@@ -136,7 +173,11 @@ def test_a_signal_is_named() -> None:
 
 def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     (tmp_path / "plain.txt").write_text("no program")
-    table = Table(referee.header("ugolki", ["plain.txt", None, None, None], options={"moves": 1}, seconds=1, megabytes=99))
+    table = Table(
+        referee.header(
+            "ugolki", ["plain.txt", None, None, None], options={"moves": 1}, seconds=1, megabytes=99
+        )
+    )
     player = Program([str(tmp_path / "plain.txt")])
     turn = player.play(table)
     player.close()
@@ -147,8 +188,14 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
 def test_a_late_program_loses_the_turn_even_with_an_answer(tmp_path: Path) -> None:
     script = tmp_path / "late.py"
     script.write_text("import time\nopen('output.txt', 'w').write('3 1 4 1')\ntime.sleep(60)\n")
-    _, turns = play([subprocess.list2cmdline([sys.executable, str(script)]), None, None, None], seconds=2)
-    assert (turns[0].verdict, turns[0].reason, turns[0].move) == (Verdict.LATE, "not ended after 2 s", None)
+    _, turns = play(
+        [subprocess.list2cmdline([sys.executable, str(script)]), None, None, None], seconds=2
+    )
+    assert (turns[0].verdict, turns[0].reason, turns[0].move) == (
+        Verdict.LATE,
+        "not ended after 2 s",
+        None,
+    )
 
 
 @posix
@@ -165,7 +212,9 @@ def test_a_legal_answer_counts_whatever_the_exit_status() -> None:
 
 
 def test_disqualification() -> None:
-    table, turns = play([HONEST, little("crash.py", "0"), HONEST, None], options={"moves": 3}, disqualify=True)
+    table, turns = play(
+        [HONEST, little("crash.py", "0"), HONEST, None], options={"moves": 3}, disqualify=True
+    )
     assert [turn.seat for turn in turns] == [0, 1, 2, 0, 2, 0, 2]
     result = table.result()
     assert result.disqualified == (1,)
@@ -174,7 +223,9 @@ def test_disqualification() -> None:
 
 
 def test_the_game_ends_when_all_are_disqualified() -> None:
-    table, turns = play([little("crash.py", "0")] * 2 + [None] * 2, options={"moves": 50}, disqualify=True)
+    table, turns = play(
+        [little("crash.py", "0")] * 2 + [None] * 2, options={"moves": 50}, disqualify=True
+    )
     assert len(turns) == 2
     assert table.result().places == (1, 1, None, None)
 
@@ -249,7 +300,9 @@ def test_seeds_of_turns_are_repeatable_and_differ(tmp_path: Path) -> None:
 
 def test_what_a_program_leaves_in_its_folder_is_there_at_its_next_move(tmp_path: Path) -> None:
     script = tmp_path / "memory.py"
-    script.write_text("open('notes', 'a').write('x')\nopen('output.txt', 'w').write(open('notes').read())\n")
+    script.write_text(
+        "open('notes', 'a').write('x')\nopen('output.txt', 'w').write(open('notes').read())\n"
+    )
     command = subprocess.list2cmdline([sys.executable, str(script)])
     _, turns = play([command, command, None, None], options={"moves": 3})
     assert [turn.output for turn in turns] == ["x", "x", "xx", "xx", "xxx", "xxx"]
@@ -264,7 +317,18 @@ def read(path: Path) -> Log:
 
 def test_a_match_is_drawn_ranked_and_logged(tmp_path: Path) -> None:
     log_file = tmp_path / "game.jsonl"
-    done = match(HONEST, "none", little("answer.py", "1 2 3"), HONEST, "--moves", "2", "--seed", "5", "--log", str(log_file))
+    done = match(
+        HONEST,
+        "none",
+        little("answer.py", "1 2 3"),
+        HONEST,
+        "--moves",
+        "2",
+        "--seed",
+        "5",
+        "--log",
+        str(log_file),
+    )
     assert done.stderr == ""
     assert done.stdout.count("   0 1 2 3 4 5 6 7 8 9") == 1 + 6
     assert "malformed: expected four integers, got 3 words" in done.stdout
@@ -286,7 +350,9 @@ def test_json_is_all_that_is_printed() -> None:
     assert data["plies"] == 4
     assert data["score"] == "penalty"
     assert [seat["place"] for seat in data["seats"]] == [1, 2, None, None]
-    assert data["seats"][1]["lost"] == [{"ply": 1, "verdict": "missing", "reason": "there is no output.txt"}]
+    assert data["seats"][1]["lost"] == [
+        {"ply": 1, "verdict": "missing", "reason": "there is no output.txt"}
+    ]
 
 
 def test_quiet_prints_the_result_only() -> None:
@@ -296,11 +362,25 @@ def test_quiet_prints_the_result_only() -> None:
 
 
 def test_built_in_players_play_from_any_folder(tmp_path: Path) -> None:
-    arguments = ("match", "ugolki", "bot", "greedy", "random", "random", "--moves", "1", "--seconds", "60", "--json")
+    arguments = (
+        "match",
+        "ugolki",
+        "bot",
+        "greedy",
+        "random",
+        "random",
+        "--moves",
+        "1",
+        "--seconds",
+        "60",
+        "--json",
+    )
     data = json.loads(quartet(*arguments, cwd=tmp_path).stdout)
     assert [seat["lost"] for seat in data["seats"]] == [[]] * 4
     again = json.loads(quartet(*arguments, cwd=tmp_path).stdout)
-    assert [seat["score"] for seat in again["seats"]][1:] == [seat["score"] for seat in data["seats"]][1:]
+    assert [seat["score"] for seat in again["seats"]][1:] == [
+        seat["score"] for seat in data["seats"]
+    ][1:]
 
 
 @posix
@@ -308,7 +388,20 @@ def test_a_relative_path_to_a_program_works(tmp_path: Path) -> None:
     program = tmp_path / "my program"
     program.write_text("#!/bin/sh\necho 3 1 4 1 > output.txt\n")
     program.chmod(0o755)
-    done = quartet("match", "ugolki", "./my program", "none", "none", "none", "--moves", "1", "--json", "--seconds", "60", cwd=tmp_path)
+    done = quartet(
+        "match",
+        "ugolki",
+        "./my program",
+        "none",
+        "none",
+        "none",
+        "--moves",
+        "1",
+        "--json",
+        "--seconds",
+        "60",
+        cwd=tmp_path,
+    )
     assert json.loads(done.stdout)["seats"][0]["score"] == 51
 
 
@@ -317,20 +410,38 @@ BAD = [
     (["match", "ugolki", "bot"], "ugolki has 4 players, not 1"),
     (["match", "ugolki", "none", "none", "none", "none"], "somebody must play"),
     (["match", "ugolki", "bot", "bot", "bot", "bot", "--moves", "0"], "--moves"),
-    (["match", "ugolki", "bot", "bot", "bot", "bot", "--seconds", "nan"], "nan is not a positive number"),
-    (["match", "ugolki", "bot", "bot", "bot", "bot", "--megabytes", "-1"], "-1.0 is not a positive number"),
-    (["match", "ugolki", "bot", "bot", "bot", "bot", "--log", "/no/such/folder/x"], "cannot write the log"),
+    (
+        ["match", "ugolki", "bot", "bot", "bot", "bot", "--seconds", "nan"],
+        "nan is not a positive number",
+    ),
+    (
+        ["match", "ugolki", "bot", "bot", "bot", "bot", "--megabytes", "-1"],
+        "-1.0 is not a positive number",
+    ),
+    (
+        ["match", "ugolki", "bot", "bot", "bot", "bot", "--log", "/no/such/folder/x"],
+        "cannot write the log",
+    ),
     (["match", "ugolki", "human", "bot", "bot", "bot"], "a person needs a terminal"),
-    (["match", "ugolki", "human", "bot", "bot", "bot", "--json"], "a person needs to see the board"),
+    (
+        ["match", "ugolki", "human", "bot", "bot", "bot", "--json"],
+        "a person needs to see the board",
+    ),
     (["match", "ugolki", "bot", "bot", "bot", "bot", "--step"], "--step needs a terminal"),
     (["match"], "Missing argument 'GAME'"),
     (["what"], "No such command 'what'"),
     (["perft", "ugolki", "--", "-1"], "-1 is not in the range"),
-    (["perft", "ugolki", "1", "--position", "/no/such/file"], "'/no/such/file' is no file, and no position: "),
+    (
+        ["perft", "ugolki", "1", "--position", "/no/such/file"],
+        "'/no/such/file' is no file, and no position: ",
+    ),
     (["perft", "ugolki", "1", "--position", __file__], "test_match.py:"),
     (["perft", "ugolki", "1", "--position", str(ROOT)], f"cannot read {ROOT}: "),
     (["perft", "ugolki", "1", "--option", "walls=1"], "ugolki has no option 'walls'"),
-    (["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)], "the option opening chooses a start"),
+    (
+        ["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)],
+        "the option opening chooses a start",
+    ),
     (["analyse", "chess"], "no game is called 'chess'"),
     (["analyse", "ugolki", "--player", "nobody"], "no built-in player 'nobody'"),
     (["analyse", "ugolki", "--seconds", "0"], "0.0 is not in the range"),
@@ -339,10 +450,20 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD])
+@pytest.mark.parametrize(
+    ("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD]
+)
 def test_bad_input_gets_one_line(arguments: list[str], words: str) -> None:
     command = [sys.executable, "-m", "quartet", *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=600)
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        timeout=600,
+    )
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("quartet: ")
@@ -352,15 +473,32 @@ def test_bad_input_gets_one_line(arguments: list[str], words: str) -> None:
 
 @posix
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(tmp_path: Path, number: signal.Signals, code: int) -> None:
+def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     log_file = tmp_path / "game.jsonl"
     mark = f"mark-{tmp_path}"
-    arguments = [HONEST, little("stall.py", mark), HONEST, HONEST, "--seconds", "60", "--quiet", "--log", str(log_file)]
+    arguments = [
+        HONEST,
+        little("stall.py", mark),
+        HONEST,
+        HONEST,
+        "--seconds",
+        "60",
+        "--quiet",
+        "--log",
+        str(log_file),
+    ]
     environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
     command = [sys.executable, "-m", "quartet", "match", "ugolki", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         give_up = time.monotonic() + ENOUGH
-        while not any(mark in (p.info["cmdline"] or []) and p.pid != process.pid for p in psutil.process_iter(["cmdline"])):
+        while not any(
+            mark in (p.info["cmdline"] or []) and p.pid != process.pid
+            for p in psutil.process_iter(["cmdline"])
+        ):
             assert time.monotonic() < give_up
             time.sleep(0.05)
         process.send_signal(number)
@@ -400,7 +538,19 @@ def test_games() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["match"], ["replay"], ["perft"], ["analyse"], ["games"], ["bench"], ["tournament"], ["sprt"], ["lost"]]
+    "arguments",
+    [
+        [],
+        ["match"],
+        ["replay"],
+        ["perft"],
+        ["analyse"],
+        ["games"],
+        ["bench"],
+        ["tournament"],
+        ["sprt"],
+        ["lost"],
+    ],
 )
 def test_help(arguments: list[str]) -> None:
     done = quartet(*arguments, "--help")

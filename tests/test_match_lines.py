@@ -1,4 +1,5 @@
-"""`quartet match` and `quartet replay` where the judge speaks lines: the official tools' command lines, settings and logs."""
+"""`quartet match` and `quartet replay` where the judge speaks lines: the official tools' command
+lines, settings and logs."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-import registry
-from core import gamelog
-from judge import game as games
+from quartet import registry
+from quartet.judge import game as games
+from quartet.judge import gamelog
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -26,8 +27,15 @@ ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
 BAGS = DATA / "connexion" / "example_input.txt"
 BOARD = DATA / "applegame" / "example_input.txt"
-LINE_GAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
-ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8", "TMPDIR": tempfile.gettempdir()}
+LINE_GAMES = [
+    name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None
+]
+ENVIRONMENT = {
+    "PYTHONPATH": str(ROOT),
+    "PATH": "/usr/bin:/bin",
+    "PYTHONIOENCODING": "utf-8",
+    "TMPDIR": tempfile.gettempdir(),
+}
 ENOUGH = 60.0
 PASSER = """
 import sys, time
@@ -70,15 +78,44 @@ def passer(tmp_path: Path) -> str:
 def sample_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of the official sample against itself on the statement's bags."""
     path = tmp_path_factory.mktemp("log") / "log.txt"
-    quartet("match", "connexion", "-i", str(BAGS), "-l", str(path), "-a", "sample", "-b", "sample", "--seconds", "60", "-s")
+    quartet(
+        "match",
+        "connexion",
+        "-i",
+        str(BAGS),
+        "-l",
+        str(path),
+        "-a",
+        "sample",
+        "-b",
+        "sample",
+        "--seconds",
+        "60",
+        "-s",
+    )
     return path
 
 
 @pytest.mark.parametrize("name", LINE_GAMES)
 @pytest.mark.parametrize("clock", [(), ("--cpu",)])
-def test_a_game_is_played_and_its_log_is_confirmed(name: str, clock: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_game_is_played_and_its_log_is_confirmed(
+    name: str, clock: tuple[str, ...], tmp_path: Path
+) -> None:
     log = tmp_path / "log.txt"
-    done = quartet("match", name, "greedy", "random", "--seconds", "60", "--seed", "3", "-l", str(log), "--json", *clock)
+    done = quartet(
+        "match",
+        name,
+        "greedy",
+        "random",
+        "--seconds",
+        "60",
+        "--seed",
+        "3",
+        "-l",
+        str(log),
+        "--json",
+        *clock,
+    )
     data = json.loads(done.stdout)
     assert data["termination"] in {"score", "draw"}
     assert data["notes"] == []
@@ -98,8 +135,23 @@ def test_a_game_is_played_and_its_log_is_confirmed(name: str, clock: tuple[str, 
 def test_games_are_repeatable(tmp_path: Path) -> None:
     logs = [tmp_path / "1", tmp_path / "2"]
     for log in logs:
-        quartet("match", "applegame", "random", "greedy", "--seconds", "60", "--seed", "5", "-s", "-l", str(log))
-    moves = [[line.split()[:5] for line in log.read_text().splitlines() if line[0] in "FS"] for log in logs]
+        quartet(
+            "match",
+            "applegame",
+            "random",
+            "greedy",
+            "--seconds",
+            "60",
+            "--seed",
+            "5",
+            "-s",
+            "-l",
+            str(log),
+        )
+    moves = [
+        [line.split()[:5] for line in log.read_text().splitlines() if line[0] in "FS"]
+        for log in logs
+    ]
     assert moves[0] == moves[1]
 
 
@@ -126,10 +178,22 @@ def test_programs_run_where_they_should(tmp_path: Path, passer: str) -> None:
     for folder in folders:
         folder.mkdir()
         (folder / "passer.py").write_text(PASSER.replace("hello", folder.name))
-    arguments = ["-a", passer, "-b", passer, "--cwd1", str(folders[0]), "--cwd2", str(folders[1]), "--json"]
+    arguments = [
+        "-a",
+        passer,
+        "-b",
+        passer,
+        "--cwd1",
+        str(folders[0]),
+        "--cwd2",
+        str(folders[1]),
+        "--json",
+    ]
     data = json.loads(quartet("match", "applegame", *arguments).stdout)
     assert data["termination"] == "draw"
-    assert [seat["stderr"] for seat in data["seats"]] == [[{"ply": 0, "text": folder.name}] for folder in folders]
+    assert [seat["stderr"] for seat in data["seats"]] == [
+        [{"ply": 0, "text": folder.name}] for folder in folders
+    ]
 
 
 @pytest.mark.parametrize("name", ["setting.ini", "config.ini", "mine.ini"])
@@ -140,14 +204,34 @@ def test_settings_files(tmp_path: Path, passer: str, name: str) -> None:
     quartet("match", "applegame", *(["-c", name] if name == "mine.ini" else []), "-s", cwd=tmp_path)
     lines = (tmp_path / "log.txt").read_text().splitlines()
     assert lines[0] == "INIT " + " ".join(BOARD.read_text().split())
-    assert [line.split()[:5] for line in lines[1:3]] == [["FIRST", "-1", "-1", "-1", "-1"], ["SECOND", "-1", "-1", "-1", "-1"]]
+    assert [line.split()[:5] for line in lines[1:3]] == [
+        ["FIRST", "-1", "-1", "-1", "-1"],
+        ["SECOND", "-1", "-1", "-1", "-1"],
+    ]
     assert lines[3:] == ["FINISH", "SCOREFIRST 0", "SCORESECOND 0"]
 
 
 def test_options_come_before_settings(tmp_path: Path, passer: str) -> None:
-    (tmp_path / "setting.ini").write_text("INPUT=nothing.txt\nLOG=not.txt\nEXEC1=false\nEXEC2=false\n")
-    arguments = ["-c", "setting.ini", "-i", str(BOARD), "-l", "log.txt", "-a", passer, "-b", passer, "--json"]
-    assert json.loads(quartet("match", "applegame", *arguments, cwd=tmp_path).stdout)["termination"] == "draw"
+    (tmp_path / "setting.ini").write_text(
+        "INPUT=nothing.txt\nLOG=not.txt\nEXEC1=false\nEXEC2=false\n"
+    )
+    arguments = [
+        "-c",
+        "setting.ini",
+        "-i",
+        str(BOARD),
+        "-l",
+        "log.txt",
+        "-a",
+        passer,
+        "-b",
+        passer,
+        "--json",
+    ]
+    assert (
+        json.loads(quartet("match", "applegame", *arguments, cwd=tmp_path).stdout)["termination"]
+        == "draw"
+    )
     assert not (tmp_path / "not.txt").exists()
     # A program on the command line: the file that lies there is not looked at.
     assert "two programs" in quartet("match", "applegame", passer, cwd=tmp_path, code=2).stderr
@@ -156,19 +240,48 @@ def test_options_come_before_settings(tmp_path: Path, passer: str) -> None:
 @posix
 def test_a_foul_ends_the_log(tmp_path: Path, passer: str) -> None:
     log = tmp_path / "log.txt"
-    done = quartet("match", "applegame", passer, "echo OK; sleep 0.2; echo 1 2 3", "-i", str(BOARD), "-l", str(log), "--json", cwd=tmp_path)
+    done = quartet(
+        "match",
+        "applegame",
+        passer,
+        "echo OK; sleep 0.2; echo 1 2 3",
+        "-i",
+        str(BOARD),
+        "-l",
+        str(log),
+        "--json",
+        cwd=tmp_path,
+    )
     data = json.loads(done.stdout)
     assert (data["termination"], data["overloaded"], data["games_played"]) == ("re", False, 1)
-    assert data["reason"] == "SECOND gave a bad answer at ply 1: a move is four integers, not 3 words"
-    assert [(seat["place"], seat["share"], seat["foul"]) for seat in data["seats"]] == [(1, 1, None), (2, 0, "Parse failed")]
+    assert (
+        data["reason"] == "SECOND gave a bad answer at ply 1: a move is four integers, not 3 words"
+    )
+    assert [(seat["place"], seat["share"], seat["foul"]) for seat in data["seats"]] == [
+        (1, 1, None),
+        (2, 0, "Parse failed"),
+    ]
     assert log.read_text().splitlines()[-1] == "ABORT 1 Parse failed"
-    assert "SECOND lost by a foul: Parse failed" in quartet("replay", "applegame", str(log), "--quiet").stdout
+    assert (
+        "SECOND lost by a foul: Parse failed"
+        in quartet("replay", "applegame", str(log), "--quiet").stdout
+    )
 
 
 @posix
 def test_stderr_goes_into_the_log_where_the_judge_has_it(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
-    quartet("match", "connexion", "echo thinking >&2; echo OK; exec sleep 9", "sample", "--seconds", "0.5", "-l", str(log), "-s")
+    quartet(
+        "match",
+        "connexion",
+        "echo thinking >&2; echo OK; exec sleep 9",
+        "sample",
+        "--seconds",
+        "0.5",
+        "-l",
+        str(log),
+        "-s",
+    )
     lines = log.read_text().splitlines()
     assert "# Debug FIRST: thinking" in lines
     assert lines[2] == '[RESULT "0-1"]'
@@ -179,15 +292,30 @@ def test_stderr_goes_into_the_log_where_the_judge_has_it(tmp_path: Path) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's accounts")
 def test_games_on_an_overloaded_machine_are_played_again(tmp_path: Path) -> None:
     burner = tmp_path / "burner.py"
-    burner.write_text("print('OK', flush=True)\nimport sys\nsys.stdin.readline()\nwhile True: pass\n")
+    burner.write_text(
+        "print('OK', flush=True)\nimport sys\nsys.stdin.readline()\nwhile True: pass\n"
+    )
     spin = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
     # Each in a session of its own: Linux shares processors fairly between sessions first.
     cores = len(psutil.Process().cpu_affinity() or [0])
-    spinners = [subprocess.Popen([sys.executable, "-c", spin], start_new_session=True) for _ in range(4 * cores)]
+    spinners = [
+        subprocess.Popen([sys.executable, "-c", spin], start_new_session=True)
+        for _ in range(4 * cores)
+    ]
     command = f"{sys.executable} {burner}"
     try:
         done = quartet(
-            "match", "applegame", command, command, "--seconds", "1.5", "--ready-seconds", "30", "--replay-overloaded", "2", "--json"
+            "match",
+            "applegame",
+            command,
+            command,
+            "--seconds",
+            "1.5",
+            "--ready-seconds",
+            "30",
+            "--replay-overloaded",
+            "2",
+            "--json",
         )
     finally:
         for spinner in spinners:
@@ -204,11 +332,23 @@ BAD = [
     (["connexion", "sample", "sample", "sample"], "left over: sample"),
     (["connexion", "human", "sample"], "'human' cannot play connexion"),
     (["connexion", "sample", "none"], "'none' cannot play connexion"),
-    (["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"], "'/no/such/file' is no file, and no position: "),
+    (
+        ["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"],
+        "'/no/such/file' is no file, and no position: ",
+    ),
     (["connexion", "sample", "sample", "-i", __file__], "test_match_lines.py: "),
-    (["connexion", "sample", "sample", "-l", "/no/such/folder/x"], "cannot write the log /no/such/folder/x"),
-    (["connexion", "sample", "sample", "--cwd1", "/no/such/folder"], "there is no folder /no/such/folder"),
-    (["connexion", "sample", "sample", "--moves", "3"], "connexion has no option 'moves'; there are: none"),
+    (
+        ["connexion", "sample", "sample", "-l", "/no/such/folder/x"],
+        "cannot write the log /no/such/folder/x",
+    ),
+    (
+        ["connexion", "sample", "sample", "--cwd1", "/no/such/folder"],
+        "there is no folder /no/such/folder",
+    ),
+    (
+        ["connexion", "sample", "sample", "--moves", "3"],
+        "connexion has no option 'moves'; there are: none",
+    ),
     (["connexion", "sample", "sample", "--disqualify"], "--disqualify"),
     (["connexion", "sample", "sample", "--seconds", "0"], "0.0 is not a positive number"),
     (["connexion", "-c", "/no/such/file"], "cannot read /no/such/file"),
@@ -216,11 +356,16 @@ BAD = [
     (["connexion", "sample", "sample", "--step"], "--step needs a terminal"),
     (["ataxx", "greedy", "greedy", "-i", str(BOARD)], "a position has four parts"),
     (["ugolki", "bot", "-a", "bot"], "-a is for games whose judge speaks lines"),
-    (["ugolki", "bot", "bot", "bot", "bot", "--cpu"], "--cpu is for games whose judge speaks lines"),
+    (
+        ["ugolki", "bot", "bot", "bot", "bot", "--cpu"],
+        "--cpu is for games whose judge speaks lines",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD])
+@pytest.mark.parametrize(
+    ("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD]
+)
 def test_bad_input_gets_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
     done = quartet("match", *arguments, code=2, cwd=tmp_path)
     assert done.stdout == ""
@@ -231,15 +376,38 @@ def test_bad_input_gets_one_line(arguments: list[str], words: str, tmp_path: Pat
 
 @posix
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(tmp_path: Path, number: signal.Signals, code: int) -> None:
+def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     log = tmp_path / "log.txt"
     mark = f"mark-{tmp_path}"
-    (tmp_path / "stall.py").write_text(PASSER.replace('print("-1 -1 -1 -1", flush=True)', "time.sleep(60)"))
+    (tmp_path / "stall.py").write_text(
+        PASSER.replace('print("-1 -1 -1 -1", flush=True)', "time.sleep(60)")
+    )
     stall = f"{sys.executable} {tmp_path / 'stall.py'} {mark}"
     (tmp_path / "passer.py").write_text(PASSER)
     passer = f"{sys.executable} {tmp_path / 'passer.py'} {mark}"
-    command = [sys.executable, "-m", "quartet", "match", "applegame", passer, stall, "--seconds", "60", "-l", str(log)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "quartet",
+        "match",
+        "applegame",
+        passer,
+        stall,
+        "--seconds",
+        "60",
+        "-l",
+        str(log),
+    ]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if "0 FIRST: -1 -1 -1 -1" in line:
@@ -302,33 +470,59 @@ def test_a_program_is_put_before_a_position(sample_log: Path, ply: int) -> None:
     logged = f"PUT {' '.join(sample_log.read_text().splitlines()[4 + ply].split()[1:3])}"
     command = f"{sys.executable} -m connexion --player sample"
     for program in ("sample", command):
-        said = quartet("replay", "connexion", str(sample_log), "--at", str(ply), "--ask", program).stdout.splitlines()[-1]
+        said = quartet(
+            "replay", "connexion", str(sample_log), "--at", str(ply), "--ask", program
+        ).stdout.splitlines()[-1]
         assert said.startswith(f"{ply} {('FIRST', 'SECOND')[ply % 2]}: {logged}  ")
         assert said.endswith(f"the log has {logged}")
 
 
-def test_a_program_that_leaves_the_log_is_told(sample_log: Path, tmp_path: Path, passer: str) -> None:
+def test_a_program_that_leaves_the_log_is_told(
+    sample_log: Path, tmp_path: Path, passer: str
+) -> None:
     other = f"{sys.executable} -m connexion --player random --seed 1"
-    said = quartet("replay", "connexion", str(sample_log), "--at", "20", "--ask", other, code=1).stdout.splitlines()[-1]
+    said = quartet(
+        "replay", "connexion", str(sample_log), "--at", "20", "--ask", other, code=1
+    ).stdout.splitlines()[-1]
     assert said.startswith("the program leaves the log at ply 0, with 'PUT ")
-    heard = quartet("replay", "connexion", str(sample_log), "--at", "20", "--ask", passer, code=1, cwd=tmp_path).stdout.splitlines()
+    heard = quartet(
+        "replay", "connexion", str(sample_log), "--at", "20", "--ask", passer, code=1, cwd=tmp_path
+    ).stdout.splitlines()
     assert heard[-1].startswith("FIRST gave a bad answer at ply 0: expected PUT")
     assert "# ply 0: hello" in heard
     log = tmp_path / "log.txt"
     log.write_text("INIT " + " ".join(BOARD.read_text().split()) + "\nFIRST -1 -1 -1 -1 5\n")
-    said = quartet("replay", "applegame", str(log), "--at", "1", "--ask", passer, cwd=tmp_path).stdout.splitlines()[-1]
+    said = quartet(
+        "replay", "applegame", str(log), "--at", "1", "--ask", passer, cwd=tmp_path
+    ).stdout.splitlines()[-1]
     assert said.endswith("the log ends here")
 
 
 def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
     quartet(
-        "match", "ugolki", "greedy", "random", "random", "random", "--moves", "2", "--seconds", "60", "-s", "--log", str(tmp_path / "u")
+        "match",
+        "ugolki",
+        "greedy",
+        "random",
+        "random",
+        "random",
+        "--moves",
+        "2",
+        "--seconds",
+        "60",
+        "-s",
+        "--log",
+        str(tmp_path / "u"),
     )
     for ply in (0, 4):
-        said = quartet("replay", "ugolki", str(tmp_path / "u"), "--at", str(ply), "--ask", "greedy").stdout.splitlines()
+        said = quartet(
+            "replay", "ugolki", str(tmp_path / "u"), "--at", str(ply), "--ask", "greedy"
+        ).stdout.splitlines()
         assert said[-2].startswith(f"move {ply // 4}, 1 greedy: ")
         assert said[-1] == "the log has " + said[-2].split(": ")[1].split("  ")[0]
-    said = quartet("replay", "ugolki", str(tmp_path / "u"), "--at", "3", "--ask", "exit 3", code=1).stdout.splitlines()
+    said = quartet(
+        "replay", "ugolki", str(tmp_path / "u"), "--at", "3", "--ask", "exit 3", code=1
+    ).stdout.splitlines()
     assert "exit status 3" in said[-2]
 
 
@@ -337,8 +531,14 @@ def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
     [
         (["--at", "3"], "--at and --ask go together"),
         (["--ask", "sample"], "--at and --ask go together"),
-        (["--at", "64", "--ask", "sample"], "nobody is asked at ply 64; the log goes from ply 0 to 64"),
-        (["--at", "999", "--ask", "sample"], "nobody is asked at ply 999; the log goes from ply 0 to 64"),
+        (
+            ["--at", "64", "--ask", "sample"],
+            "nobody is asked at ply 64; the log goes from ply 0 to 64",
+        ),
+        (
+            ["--at", "999", "--ask", "sample"],
+            "nobody is asked at ply 999; the log goes from ply 0 to 64",
+        ),
     ],
 )
 def test_bad_questions_get_one_line(sample_log: Path, arguments: list[str], words: str) -> None:
@@ -358,5 +558,10 @@ def nothing_is_left() -> Iterator[None]:
 def test_logs_are_checked_for_scripts(sample_log: Path, tmp_path: Path) -> None:
     torn = tmp_path / "torn.txt"
     torn.write_text(sample_log.read_text().replace("FIRST a", "FIRST z", 1))
-    found = json.loads(quartet("replay", "connexion", str(sample_log), str(torn), "--json", code=1).stdout)
-    assert [(log["log"], log["agrees"]) for log in found] == [(str(sample_log), True), (str(torn), False)]
+    found = json.loads(
+        quartet("replay", "connexion", str(sample_log), str(torn), "--json", code=1).stdout
+    )
+    assert [(log["log"], log["agrees"]) for log in found] == [
+        (str(sample_log), True),
+        (str(torn), False),
+    ]

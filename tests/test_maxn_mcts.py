@@ -1,4 +1,5 @@
-"""The multi-player tree search against plain Python that looks at every leaf: a toy game, compiled here with the kernel in it."""
+"""The multi-player tree search against plain Python that looks at every leaf: a toy game, compiled
+here with the kernel in it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 PLAYERS, MOVES, PLIES = 3, (1, 2, 3), 4
 SEEDS = range(1, 61)
 MARGIN = 0.05
-"""Shares of the win that 200,000 iterations tell apart; moves that look bad at first are tried seldom, so smaller gaps take many more."""
+"""Shares of the win that 200,000 iterations tell apart; moves that look bad at first are tried
+seldom, so smaller gaps take many more."""
 BUILD = """
 import sys
 from Cython.Build import cythonize
@@ -34,7 +36,16 @@ setup(name="toy", ext_modules=cythonize([toy], include_path=[root], quiet=True))
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder: Path = tmp_path_factory.mktemp("maxn")
     (folder / "shuffled.pyx").write_bytes((ROOT / "tests" / "maxn" / "shuffled.pyx").read_bytes())
-    command = [sys.executable, "-c", BUILD, str(ROOT), str(folder), "--quiet", "build_ext", "--inplace"]
+    command = [
+        sys.executable,
+        "-c",
+        BUILD,
+        str(ROOT),
+        str(folder),
+        "--quiet",
+        "build_ext",
+        "--inplace",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (built,) = (path for path in folder.glob("shuffled*") if path.suffix in {".so", ".pyd"})
@@ -46,11 +57,15 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return module
 
 
-def lines(toy: Any, path: int, margin: float, ply: int = 0, stuck: int = -1) -> dict[tuple[float, ...], int]:
-    """How the game may end, shares -> first move of the line, when every seat takes the most for itself, or within `margin` of it.
+def lines(
+    toy: Any, path: int, margin: float, ply: int = 0, stuck: int = -1
+) -> dict[tuple[float, ...], int]:
+    """How the game may end, shares -> first move of the line, when every seat takes the most for
+    itself, or within `margin` of it.
 
-    With margin 0 that is max^n (Luckhart and Irani 1986), one line, for leaves never tie. A sampling search cannot tell moves apart
-    that are nearly equal for their mover, though to the others they may make all the difference.
+    With margin 0 that is max^n (Luckhart and Irani 1986), one line, for leaves never tie. A
+    sampling search cannot tell moves apart that are nearly equal for their mover, though to the
+    others they may make all the difference.
     """
     if ply == PLIES:
         return {toy.leaf(path): 0}
@@ -58,7 +73,12 @@ def lines(toy: Any, path: int, margin: float, ply: int = 0, stuck: int = -1) -> 
     moves = (0,) if seat == stuck else MOVES
     after = {move: lines(toy, path << 2 | move, margin, ply + 1, stuck) for move in moves}
     sure = max(min(shares[seat] for shares in ends) for ends in after.values())
-    return {shares: move for move, ends in after.items() for shares in ends if shares[seat] >= sure - margin}
+    return {
+        shares: move
+        for move, ends in after.items()
+        for shares in ends
+        if shares[seat] >= sure - margin
+    }
 
 
 def worth(toy: Any, path: int) -> dict[int, float]:
@@ -69,7 +89,9 @@ def worth(toy: Any, path: int) -> dict[int, float]:
 def regret(toy: Any, iterations: int) -> float:
     """By how much the choices fall short of the best ones, over all seeds."""
     values = {seed: worth(toy, seed) for seed in SEEDS}
-    return sum(max(values[seed].values()) - values[seed][toy.search(seed, iterations)[0]] for seed in SEEDS)
+    return sum(
+        max(values[seed].values()) - values[seed][toy.search(seed, iterations)[0]] for seed in SEEDS
+    )
 
 
 def test_it_finds_the_moves_of_max_n(toy: Any) -> None:
@@ -88,9 +110,13 @@ def test_its_value_comes_near_that_of_max_n(toy: Any) -> None:
 
 
 def test_others_may_have_priors_of_their_own(toy: Any) -> None:
-    """Where these leave them one branch, the game is that of the first player, whose own priors leave it all."""
+    """Where these leave them one branch, the game is that of the first player, whose own priors
+    leave it all."""
     for seed in SEEDS:
-        shares = {move: max(toy.leaf(seed << 8 | move << 6 | 1 << 4 | 1 << 2 | last)[0] for last in MOVES) for move in MOVES}
+        shares = {
+            move: max(toy.leaf(seed << 8 | move << 6 | 1 << 4 | 1 << 2 | last)[0] for last in MOVES)
+            for move in MOVES
+        }
         move, share, *_ = toy.search(seed, 20_000, others_led=True)
         assert shares[move] >= max(shares.values()) - MARGIN
         assert share == pytest.approx(shares[move], abs=MARGIN)
@@ -98,7 +124,10 @@ def test_others_may_have_priors_of_their_own(toy: Any) -> None:
 
 def test_who_is_trusted_plays_as_foretold(toy: Any) -> None:
     for seed in SEEDS:
-        shares = {move: max(toy.leaf(seed << 8 | move << 6 | 3 << 4 | 3 << 2 | last)[0] for last in MOVES) for move in MOVES}
+        shares = {
+            move: max(toy.leaf(seed << 8 | move << 6 | 3 << 4 | 3 << 2 | last)[0] for last in MOVES)
+            for move in MOVES
+        }
         move, share, *_ = toy.search(seed, 200_000, foretold=3, trust=(0, 1, 1))
         assert shares[move] >= max(shares.values()) - MARGIN
         assert share == pytest.approx(shares[move], abs=MARGIN)
@@ -107,14 +136,20 @@ def test_who_is_trusted_plays_as_foretold(toy: Any) -> None:
 def test_half_a_trust_is_half_of_the_visits(toy: Any) -> None:
     untrusted = [toy.search(seed, 2_000)[4][2] for seed in SEEDS]
     assert sum(visits < 900 for visits in untrusted) > len(SEEDS) / 3
-    assert all(toy.search(seed, 2_000, foretold=3, trust=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS)
+    assert all(
+        toy.search(seed, 2_000, foretold=3, trust=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS
+    )
 
 
 def test_all_that_is_foretold_is_as_likely(toy: Any) -> None:
     for seed in SEEDS:
         replies = [second << 4 | third << 2 for second in (2, 3) for third in (2, 3)]
         shares = {
-            move: mean(max(toy.leaf(seed << 8 | move << 6 | reply | last)[0] for last in MOVES) for reply in replies) for move in MOVES
+            move: mean(
+                max(toy.leaf(seed << 8 | move << 6 | reply | last)[0] for last in MOVES)
+                for reply in replies
+            )
+            for move in MOVES
         }
         move, share, *_ = toy.search(seed, 200_000, foretold=0, trust=(0, 1, 1))
         assert shares[move] >= max(shares.values()) - MARGIN
@@ -146,7 +181,9 @@ def test_the_limits_hold(toy: Any) -> None:
     assert toy.search(1, 500)[2] == 500
     late = toy.search(1, 500, deadline=1e-9)
     assert late[2] == 16, "the clock is looked at every sixteenth time"
-    assert toy.search(1, 500, deadline=1e-9, trust=(1, 1, 1)) == late, "there is no time to foretell anything"
+    assert toy.search(1, 500, deadline=1e-9, trust=(1, 1, 1)) == late, (
+        "there is no time to foretell anything"
+    )
 
 
 def test_a_full_tree_goes_on_searching(toy: Any) -> None:

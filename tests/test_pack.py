@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import registry
 from core.errors import QuartetError
-from judge import game as games
-from judge.lines import Contestant, Duel, Terms
-from quartet import workshop
+from quartet import registry
+from quartet.cli import workshop
+from quartet.judge import game as games
+from quartet.judge.lines import Contestant, Duel, Terms
 from tests import checkout
 from tests.games import ROOT, is_whole
 from tests.linegames import NAMES
@@ -26,15 +26,22 @@ from tests.linegames import NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-bundle, loader, nypc, alphano, proof = map(workshop.load, ("bundle", "loader", "nypc", "alphano", "proof"))
+bundle, loader, nypc, alphano, proof = map(
+    workshop.load, ("bundle", "loader", "nypc", "alphano", "proof")
+)
 
 GAME = next(name for name in NAMES if is_whole(name))
 """A game with a compiled core."""
-PYTHONS = sorted({bundle.PYTHON, *map(str, Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python"))})
+PYTHONS = sorted(
+    {bundle.PYTHON, *map(str, Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python"))}
+)
 """The one that runs the tests, and pyenv's, where there are any."""
 FIXED = {"QUARTET_NODES": "500", "QUARTET_SEED": "1"}
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judges' machines run Linux, and so must the one that packs for them")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="the judges' machines run Linux, and so must the one that packs for them",
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +80,9 @@ def expected(lines: Sequence[str]) -> list[str]:
     return answers
 
 
-def run(command: Sequence[str], folder: Path, lines: Sequence[str], **env: str) -> subprocess.CompletedProcess[str]:
+def run(
+    command: Sequence[str], folder: Path, lines: Sequence[str], **env: str
+) -> subprocess.CompletedProcess[str]:
     """Speak to a program that sees nothing of the project, for a minute at most."""
     text = "".join(line + "\n" for line in lines)
     return subprocess.run(
@@ -98,10 +107,14 @@ def how(stderr: str) -> str:
 def plays_on(command: Sequence[str], folder: Path) -> str:
     """Without its core: a legal game to its end within the judge's processor time, status 0. Gives the first complaint."""
     game = games.load_lines(GAME)
-    rival = Contestant("random", [sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT)
+    rival = Contestant(
+        "random", [sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT
+    )
     clean = {**proof.NO_PYTHON, "QUARTET_SEED": "1"}
     terms = Terms(60_000, game.judge.clock_ms, cpu=True)
-    with Duel(game, [Contestant("ours", command, folder, clean), rival], terms, game.position.start()) as duel:
+    with Duel(
+        game, [Contestant("ours", command, folder, clean), rival], terms, game.position.start()
+    ) as duel:
         assert all(turn.answer for turn in duel.turns())
     assert duel.result is not None
     assert duel.result.offender is None, duel.result.sentence
@@ -125,25 +138,39 @@ def test_the_same_answers_on_every_python(
         done = run(command, tmp_path, lines, QUARTET_INFO="1")
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines() == ["OK", *expected]
-        best = next(level for level in (target.LEVELS if target is alphano else bundle.LEVELS) if level in levels_here())
+        best = next(
+            level
+            for level in (target.LEVELS if target is alphano else bundle.LEVELS)
+            if level in levels_here()
+        )
         assert how(done.stderr) == ("memfd" if target is alphano else "in-place") + f", {best}"
         quiet = run(command, tmp_path, lines)
         assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
 def levels_here() -> list[str]:
-    return [level for level, needed in bundle.LEVELS.items() if loader.features().issuperset(needed.split())]
+    return [
+        level
+        for level, needed in bundle.LEVELS.items()
+        if loader.features().issuperset(needed.split())
+    ]
 
 
-def test_every_way_and_every_level(packed: Path, lines: list[str], expected: list[str], tmp_path: Path) -> None:
+def test_every_way_and_every_level(
+    packed: Path, lines: list[str], expected: list[str], tmp_path: Path
+) -> None:
     command = nypc.start(packed, tmp_path)
     before = {path for folder in loader.COPIES for path in Path(tmp_path, folder).glob(f"{GAME}-*")}
     for way in ("in-place", "memfd", *loader.COPIES):
         for level in levels_here():
-            done = run(command, tmp_path, lines, QUARTET_WAYS=way, QUARTET_LEVELS=level, QUARTET_INFO="1")
+            done = run(
+                command, tmp_path, lines, QUARTET_WAYS=way, QUARTET_LEVELS=level, QUARTET_INFO="1"
+            )
             assert done.stdout.splitlines() == ["OK", *expected], (way, level, done.stderr)
             assert how(done.stderr) == f"{way}, {level}"
-    assert {path for folder in loader.COPIES for path in Path(tmp_path, folder).glob(f"{GAME}-*")} == before, "copies go"
+    assert {
+        path for folder in loader.COPIES for path in Path(tmp_path, folder).glob(f"{GAME}-*")
+    } == before, "copies go"
 
 
 def test_it_takes_nothing_from_elsewhere(packed: Path, tmp_path: Path) -> None:
@@ -156,20 +183,30 @@ def test_it_takes_nothing_from_elsewhere(packed: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "OK\n", "")
 
 
-def test_the_judges_sizes(packed: Path, one_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_judges_sizes(
+    packed: Path, one_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert packed.stat().st_size <= 1 << 20
     assert packed.with_name("data.bin").stat().st_size <= 10 << 20
     assert one_file.stat().st_size < packed.with_name("data.bin").stat().st_size
     monkeypatch.setattr(nypc, "MOST_DATA", 1000)
-    with pytest.raises(QuartetError, match=r"data\.bin has [\d,]+ bytes, more than the judge's 1,000"):
+    with pytest.raises(
+        QuartetError, match=r"data\.bin has [\d,]+ bytes, more than the judge's 1,000"
+    ):
         nypc.make(GAME, tmp_path)
 
 
 def test_another_checkout_gives_the_same_bytes(tmp_path: Path) -> None:
     """Of one level, for the time's sake; compiled anew, and elsewhere."""
     there = checkout.copy(tmp_path / "some" / "checkout")
-    code = f"from quartet import workshop; import sys; sys.stdout.buffer.write(workshop.load('bundle').make({GAME!r}, ('v2',)).data)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=there, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True)
+    code = f"from quartet.cli import workshop; import sys; sys.stdout.buffer.write(workshop.load('bundle').make({GAME!r}, ('v2',)).data)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=there,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        check=True,
+    )
     here = bundle.make(GAME, ("v2",)).data
     assert hashlib.sha256(done.stdout).hexdigest() == hashlib.sha256(here).hexdigest()
 
@@ -202,7 +239,14 @@ def sealed_again(folder: Path, data: bytearray) -> None:
     """Damage that the checksum knows nothing of."""
     (folder / "data.bin").write_bytes(data)
     main = folder / "main.py"
-    main.write_text(re.sub(r"^CHECKSUM = \d+$", f"CHECKSUM = {zlib.crc32(data)}", main.read_text(), flags=re.MULTILINE))
+    main.write_text(
+        re.sub(
+            r"^CHECKSUM = \d+$",
+            f"CHECKSUM = {zlib.crc32(data)}",
+            main.read_text(),
+            flags=re.MULTILINE,
+        )
+    )
 
 
 @pytest.mark.parametrize("fault", ["another machine", "no code", "wrong answers", "hangs"])
@@ -219,11 +263,15 @@ def test_cores_that_do_not_work(packed: Path, tmp_path: Path, fault: str) -> Non
     if fault == "wrong answers":
         text = re.sub(r"^SELF_TEST = .*$", "SELF_TEST = (100, ())", text, flags=re.MULTILINE)
     elif fault == "hangs":
-        text = re.sub(r"^SELF_TEST = \(\d+", f"SELF_TEST = ({10**12}", text, flags=re.MULTILINE).replace("PATIENCE = 1.0", "PATIENCE = 0.1")
+        text = re.sub(
+            r"^SELF_TEST = \(\d+", f"SELF_TEST = ({10**12}", text, flags=re.MULTILINE
+        ).replace("PATIENCE = 1.0", "PATIENCE = 0.1")
     main.write_text(text)
     command = [*nypc.compiled(tmp_path, bundle.PYTHON), nypc.WORD]
     complaint = plays_on(command, tmp_path)
-    assert ("no compiled core" if fault == "another machine" else "has failed its test") in complaint
+    assert (
+        "no compiled core" if fault == "another machine" else "has failed its test"
+    ) in complaint
 
 
 def test_a_truncated_main_is_refused(packed: Path, tmp_path: Path) -> None:
@@ -250,7 +298,12 @@ def test_modules_as_functions_are_the_same_modules() -> None:
     for game in NAMES:
         for name, path in workshop.load("sources").parts(game).python.items():
             code = compile(
-                bundle.ast.unparse(bundle.ast.Module([bundle.as_function(name, path.read_text())], [])), name, "exec", dont_inherit=True
+                bundle.ast.unparse(
+                    bundle.ast.Module([bundle.as_function(name, path.read_text())], [])
+                ),
+                name,
+                "exec",
+                dont_inherit=True,
             )
             space: dict[str, Any] = {}
             exec("from __future__ import annotations\n", space)  # noqa: S102
@@ -261,9 +314,20 @@ def test_modules_as_functions_are_the_same_modules() -> None:
             exec(space[f"module_{name.replace('.', '_')}"].__code__, vars(module))  # noqa: S102
             del sys.modules[f"{name}-bundled"]
             ordinary = __import__(name, fromlist=["*"])
-            typing_only = {"TYPE_CHECKING", "annotations", *re.findall(r"\w+", "".join(type_checking_blocks(path)))}
-            submodules = {part.rpartition(".")[2] for part in sys.modules if part.startswith(name + ".")}
-            missing = {key for key in vars(ordinary) if not key.startswith("__")} - set(vars(module)) - typing_only - submodules
+            typing_only = {
+                "TYPE_CHECKING",
+                "annotations",
+                *re.findall(r"\w+", "".join(type_checking_blocks(path))),
+            }
+            submodules = {
+                part.rpartition(".")[2] for part in sys.modules if part.startswith(name + ".")
+            }
+            missing = (
+                {key for key in vars(ordinary) if not key.startswith("__")}
+                - set(vars(module))
+                - typing_only
+                - submodules
+            )
             assert missing == set(), name
 
 
@@ -302,7 +366,13 @@ def test_the_proof_sees_a_crash_and_a_remark(tmp_path: Path) -> None:
 
 
 def quartet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "quartet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "quartet", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("target", ["nypc", "alphano"])
@@ -310,7 +380,9 @@ def quartet(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_game_of_lines_is_packed_and_proven(game: str, target: str, tmp_path: Path) -> None:
     done = quartet("pack", target, game, "--out", str(tmp_path / "new" / "folder"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [str(tmp_path / "new" / "folder" / ("main.py" if target == "nypc" else f"{game}.py"))]
+    assert done.stdout.splitlines() == [
+        str(tmp_path / "new" / "folder" / ("main.py" if target == "nypc" else f"{game}.py"))
+    ]
     assert "all as from source" in done.stderr
     assert "a game by the clock" in done.stderr
 
@@ -321,7 +393,12 @@ def test_every_game_of_lines_is_packed_and_proven(game: str, target: str, tmp_pa
         (("nypc", "chess"), "no game is called 'chess'"),
         (("nypc", GAME, "--limit", "5"), "--limit is for alphano, not for nypc"),
         (("cartridge", GAME), "'cartridge' is not one of"),
-        *[((target, game), f"quartet pack exe {game}") for target in ("nypc", "alphano") for game in registry.GAMES if game not in NAMES],
+        *[
+            ((target, game), f"quartet pack exe {game}")
+            for target in ("nypc", "alphano")
+            for game in registry.GAMES
+            if game not in NAMES
+        ],
     ],
 )
 def test_what_cannot_be_packed(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -332,7 +409,9 @@ def test_what_cannot_be_packed(arguments: tuple[str, ...], said: str, tmp_path: 
     assert not any(tmp_path.iterdir())
 
 
-def test_a_file_that_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_too_large_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     alphano.make(GAME, tmp_path, limit=1000)
     assert "warning: that is more than 1,000 bytes" in capsys.readouterr().err
     alphano.make(GAME, tmp_path, limit=10 << 20)

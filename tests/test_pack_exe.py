@@ -1,4 +1,5 @@
-"""Executables, started in empty folders where nothing of the project is to be seen: for this machine, and for Windows under Wine."""
+"""Executables, started in empty folders where nothing of the project is to be seen: for this
+machine, and for Windows under Wine."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-import registry
-from bench.response import games
-from core import frozen
+from core.agent import executable as frozen
 from core.errors import QuartetError
-from quartet import workshop
+from quartet import registry
+from quartet.bench.response import games
+from quartet.cli import workshop
 from tests.games import ROOT
 from tests.tools import need
 from ugolki.protocol import parse_answer
@@ -29,7 +30,9 @@ from ugolki.reference import Position
 if TYPE_CHECKING:
     from core.rules import Position as AnyPosition
 
-pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12")
+pytestmark = pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12"
+)
 
 EXAMPLE = (ROOT / "tests/data/ugolki/example_input.txt").read_bytes()
 MINGW = ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
@@ -50,7 +53,9 @@ def in_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def for_windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need(*MINGW)
-    made: Path = workshop.load("exe").make("ugolki", tmp_path_factory.mktemp("windows"), platform="windows")
+    made: Path = workshop.load("exe").make(
+        "ugolki", tmp_path_factory.mktemp("windows"), platform="windows"
+    )
     return made
 
 
@@ -66,10 +71,16 @@ class Strategy(NamedTuple):
     temporary: Path
 
     def environment(self, **more: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("QUARTET_", "PYTHON"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("QUARTET_", "PYTHON"))
+        }
         return {**kept, "TMPDIR": str(self.temporary), **more}
 
-    def run(self, *arguments: str, data: bytes = EXAMPLE, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, data: bytes = EXAMPLE, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         (self.folder / "input.txt").write_bytes(data)
         return subprocess.run(
             [*self.command, *arguments],
@@ -147,7 +158,12 @@ def test_bad_input_is_named_and_still_answered(strategy: Strategy) -> None:
 
 
 def test_what_real_servers_write(strategy: Strategy) -> None:
-    assert strategy.run(data=b"\xff\xfe" + EXAMPLE.decode().encode("utf-16-le"), QUARTET_NODES="100").returncode == 0
+    assert (
+        strategy.run(
+            data=b"\xff\xfe" + EXAMPLE.decode().encode("utf-16-le"), QUARTET_NODES="100"
+        ).returncode
+        == 0
+    )
     assert strategy.answer()
 
 
@@ -164,7 +180,15 @@ def test_options(strategy: Strategy) -> None:
 
 def test_any_language_will_do(strategy: Strategy) -> None:
     """Python must not ask for an encoding that was not packed."""
-    assert strategy.run(LC_ALL="ru_RU.KOI8-R", LANG="ru_RU.KOI8-R", PYTHONIOENCODING="cp1251", QUARTET_NODES="50").returncode == 0
+    assert (
+        strategy.run(
+            LC_ALL="ru_RU.KOI8-R",
+            LANG="ru_RU.KOI8-R",
+            PYTHONIOENCODING="cp1251",
+            QUARTET_NODES="50",
+        ).returncode
+        == 0
+    )
 
 
 def test_settings_lie_beside_it(strategy: Strategy) -> None:
@@ -193,7 +217,9 @@ def test_the_budget_counts_from_the_start_of_the_outer_process(unpacking: Strate
     took = []
     for pause in (0.0, 0.7):
         started = time.monotonic()
-        process = subprocess.Popen(unpacking.command, cwd=unpacking.folder, env=unpacking.environment(QUARTET_TARGET="2"))
+        process = subprocess.Popen(
+            unpacking.command, cwd=unpacking.folder, env=unpacking.environment(QUARTET_TARGET="2")
+        )
         if pause:
             process.send_signal(signal.SIGSTOP)
             time.sleep(pause)
@@ -216,7 +242,8 @@ def test_the_bootloader_does_not_wait(version: str) -> None:
 
 
 def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
-    """As PyInstaller 6.10 and later have it: a hidden window, and a reason for blocking the end of the session."""
+    """As PyInstaller 6.10 and later have it: a hidden window, and a reason for blocking the end of
+    the session."""
     compiler = need(*MINGW)
     source = tmp_path / "run.c"
     source.write_text(
@@ -229,13 +256,17 @@ def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
     frozen_build, native = workshop.load("frozen"), workshop.load("native")
     assert frozen_build.waits_for_session_end(tmp_path / "run.exe")
     here = native.Native.here()
-    bad = native.Native(tmp_path / "run.exe", here.library, here.suffix, here.modules, here.compiled, here.endings)
+    bad = native.Native(
+        tmp_path / "run.exe", here.library, here.suffix, here.modules, here.compiled, here.endings
+    )
     with pytest.raises(QuartetError, match="waits when its program has ended"):
         frozen_build.make("ugolki", bad, tmp_path)
 
 
 def test_the_pinned_version_stands_in_the_project() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     pinned = f"pyinstaller=={workshop.load('frozen').PINNED}; python_version < '3.13'"
     assert pinned in extras["pack"]
     assert pinned in extras["dev"]
@@ -247,7 +278,9 @@ def test_the_pinned_version_stands_in_the_project() -> None:
 def test_a_killed_run_is_cleaned_up_after(unpacking: Strategy) -> None:
     (unpacking.folder / "input.txt").write_bytes(EXAMPLE)
     environment = unpacking.environment(QUARTET_TARGET="30")
-    process = subprocess.Popen(unpacking.command, cwd=unpacking.folder, env=environment, start_new_session=True)
+    process = subprocess.Popen(
+        unpacking.command, cwd=unpacking.folder, env=environment, start_new_session=True
+    )
     while not (unpacking.folder / "output.txt").exists():
         assert process.poll() is None
         time.sleep(0.01)
@@ -256,7 +289,9 @@ def test_a_killed_run_is_cleaned_up_after(unpacking: Strategy) -> None:
     os.utime(left / frozen.MARK, (an_hour_ago, an_hour_ago))
 
     assert unpacking.run(QUARTET_NODES="50").returncode == 0
-    assert (left / "base_library.zip").exists(), "its process is alive, however old the folder looks"
+    assert (left / "base_library.zip").exists(), (
+        "its process is alive, however old the folder looks"
+    )
 
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -280,9 +315,16 @@ def test_folders_of_other_programs_stay(unpacking: Strategy) -> None:
 
 
 def test_the_same_bytes_again(one_file: Path, tmp_path: Path) -> None:
-    program = "import sys, pathlib, json\nfrom quartet import workshop\nworkshop.load('exe').make('ugolki', pathlib.Path(sys.argv[1]))"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "77", "SOURCE_DATE_EPOCH": "1"}
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=tmp_path, env=environment, check=True)
+    program = "import sys, pathlib, json\nfrom quartet.cli import workshop\nworkshop.load('exe').make('ugolki', pathlib.Path(sys.argv[1]))"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONHASHSEED": "77",
+        "SOURCE_DATE_EPOCH": "1",
+    }
+    subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], cwd=tmp_path, env=environment, check=True
+    )
     assert (tmp_path / one_file.name).read_bytes() == one_file.read_bytes()
 
 
@@ -295,8 +337,17 @@ def test_a_binary_of_every_game(game: str, tmp_path: Path) -> None:
     command = binary.start(executable, tmp_path / "empty")
     info = registry.load(game, "reference").INFO
     if info.exchange is not None:
-        (tmp_path / "empty" / info.exchange.input).write_text(registry.load(game, "reference").Position.start().text())
-    done = subprocess.run(command, cwd=tmp_path / "empty", input="READY FIRST\nFINISH\n", capture_output=True, text=True, check=False)
+        (tmp_path / "empty" / info.exchange.input).write_text(
+            registry.load(game, "reference").Position.start().text()
+        )
+    done = subprocess.run(
+        command,
+        cwd=tmp_path / "empty",
+        input="READY FIRST\nFINISH\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == ("" if info.lines is None else "OK\n")
 
@@ -338,7 +389,7 @@ def test_a_truncated_file_says_so(unpacking: Strategy, kept: float) -> None:
 @pytest.mark.parametrize(
     ("spoilt", "complaint"),
     [
-        (b"PyInit_core_clock\0", "is damaged, or not made for this machine"),
+        (b"PyInit_core_native_clock\0", "is damaged, or not made for this machine"),
         (b"ugolki/__main__.pyc", "is damaged, or not made for this machine"),
         (b"PyInit_ugolki_engine\0", "engine is missing: this file is damaged"),
         (b"encodings/__init__.pyc", "encodings"),
@@ -381,11 +432,25 @@ def test_windows_plays_as_from_source(for_windows: Path, tmp_path: Path) -> None
 def test_windows_knows_the_age_of_the_outer_process(wine: list[str], tmp_path: Path) -> None:
     compiler = need(*MINGW)
     one, other = tmp_path / "one.exe", tmp_path / "other.exe"
-    subprocess.run([compiler, "-Wall", "-Werror", "-I", str(ROOT), str(ROOT / "tests/windows/ages.c"), "-o", str(one)], check=True)
+    subprocess.run(
+        [
+            compiler,
+            "-Wall",
+            "-Werror",
+            "-I",
+            str(ROOT),
+            str(ROOT / "tests/windows/ages.c"),
+            "-o",
+            str(one),
+        ],
+        check=True,
+    )
     shutil.copy(one, other)
 
     def ages(*arguments: str) -> tuple[float, float]:
-        done = subprocess.run([*wine, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [*wine, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         own, outer = map(float, done.stdout.split())
         return own, outer
 
@@ -419,7 +484,10 @@ def test_windows_cleans_up(for_windows: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("wine")
 def test_windows_in_a_folder(tmp_path: Path) -> None:
     need(*MINGW)
-    strategy = lay(workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", onedir=True), tmp_path)
+    strategy = lay(
+        workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", onedir=True),
+        tmp_path,
+    )
     assert strategy.run(QUARTET_NODES="50").returncode == 0
     assert strategy.answer()
 
@@ -436,5 +504,7 @@ def test_a_python_for_windows_may_be_named(for_windows: Path, tmp_path: Path) ->
     (home / "DLLs").mkdir()
     for file in home.glob("*.pyd"):
         file.rename(home / "DLLs" / file.name)
-    made = workshop.load("exe").make("ugolki", tmp_path / "out", platform="windows", windows_python=home)
+    made = workshop.load("exe").make(
+        "ugolki", tmp_path / "out", platform="windows", windows_python=home
+    )
     assert made.read_bytes() == for_windows.read_bytes()

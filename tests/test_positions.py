@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.errors import QuartetError, TextError
-from quartet import positions, variants
+from quartet.cli import positions, variants
 from tests.games import Game, random_games
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def test_text_and_file_are_the_same_position(game: Game, tmp_path: Path) -> None
             assert positions.read(rules, str(file)).text() == text
 
 
-@pytest.mark.parametrize("given", ["", "/no/such/file", "x" * 5000, "a\0b", "rubbish\nin two lines"])
+@pytest.mark.parametrize(
+    "given", ["", "/no/such/file", "x" * 5000, "a\0b", "rubbish\nin two lines"]
+)
 def test_what_is_neither_is_told_so(game: Game, given: str) -> None:
     with pytest.raises(TextError, match=r" is no file, and no position: .") as told:
         positions.read(game.reference, given)

@@ -7,14 +7,20 @@ from random import Random
 
 import pytest
 
-from arena.ratings import NATURAL, blocks, elo, orders, plackett_luce, superiority
-from arena.sprt import PAIR
-from arena.unit import GameResult, Use
+from quartet.arena.ratings import NATURAL, blocks, elo, orders, plackett_luce, superiority
+from quartet.arena.sprt import PAIR
+from quartet.arena.unit import GameResult, Use
 
 PUBLISHED = [
-    # fishtest's stat_util.get_elo as another project publishes it ("elo_estimate matches Fishtest reference"): Elo, half the interval
-    # of 95 %, likelihood of superiority. Where fishtest sees no pair of a kind it counts a thousandth of one.
-    ((10789, 19328, 33806, 19402, 10543), -0.7735773359165423, 1.2775798957280218, 0.1176588580327751),
+    # fishtest's stat_util.get_elo as another project publishes it ("elo_estimate matches Fishtest
+    # reference"): Elo, half the interval of 95 %, likelihood of superiority. Where fishtest sees no
+    # pair of a kind it counts a thousandth of one.
+    (
+        (10789, 19328, 33806, 19402, 10543),
+        -0.7735773359165423,
+        1.2775798957280218,
+        0.1176588580327751,
+    ),
     ((39, 2226, 31451, 2412, 40), 0.902981048809024, 0.6625314859816553, 0.9962220973354207),
     ((1187, 7410, 13475, 7378, 1164), -0.4426077992236841, 1.7298590276177421, 0.3080138791226903),
     ((0.001, 3, 10, 5, 2), 52.49112967044888, 66.49054926047955, 0.9442410565319299),
@@ -47,9 +53,12 @@ def test_ties_count_in_both_orders() -> None:
     assert orders(game((0, 1, 1, 2), (3, 1, None, 2))) == [(1, 2, 0), (1, 2, 0)]
 
 
-@pytest.mark.parametrize("seatings", [[(0, 1, 2, 3)], [(0, 1, 1, 1), (1, 0, 0, 0)], [(0, 1), (1, 2), (0, 2)]])
+@pytest.mark.parametrize(
+    "seatings", [[(0, 1, 2, 3)], [(0, 1, 1, 1), (1, 0, 0, 0)], [(0, 1), (1, 2), (0, 2)]]
+)
 def test_strengths_are_found_again(seatings: list[tuple[int, ...]]) -> None:
-    """Games drawn from the model itself: the truth lies in the intervals, which are as wide as they should be."""
+    """Games drawn from the model itself: the truth lies in the intervals, which are as wide as they
+    should be."""
     strengths, random = [1.0, 2.0, 3.0, 1.5], Random(1)
     results = []
     for number in range(800):

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.records import Records, log_name
-from arena.unit import GameResult, Played, Use
 from core.errors import QuartetError, TextError
+from quartet.arena.records import Records, log_name
+from quartet.arena.unit import GameResult, Played, Use
 
 PLAN: dict[str, object] = {"kind": "tournament", "game": "fake", "seed": 1}
 NAMES = ["a", "b"]
@@ -18,7 +18,9 @@ NAMES = ["a", "b"]
 
 def played(number: int) -> Played:
     use = (Use(turns=3, seconds=0.5, nodes=7, lost={"late": 2}), Use())
-    result = GameResult(number, number // 2, (0, 1), 5, 12, (3, None), (1, None), (1.0, 0.0), use, 0.25)
+    result = GameResult(
+        number, number // 2, (0, 1), 5, 12, (3, None), (1, None), (1.0, 0.0), use, 0.25
+    )
     return Played(result, f"log {number}\n".encode())
 
 
@@ -28,7 +30,9 @@ def fill(folder: Path, numbers: range = range(4)) -> None:
             records.add(played(number))
 
 
-def index(folder: Path, query: str = "SELECT number FROM games ORDER BY number") -> list[tuple[object, ...]]:
+def index(
+    folder: Path, query: str = "SELECT number FROM games ORDER BY number"
+) -> list[tuple[object, ...]]:
     connection = sqlite3.connect(folder / "index.sqlite")
     try:
         return connection.execute(query).fetchall()
@@ -37,7 +41,10 @@ def index(folder: Path, query: str = "SELECT number FROM games ORDER BY number")
 
 
 def numbers(folder: Path) -> list[int]:
-    return [msgspec.json.decode(line, type=GameResult).number for line in (folder / "games.jsonl").read_bytes().splitlines()]
+    return [
+        msgspec.json.decode(line, type=GameResult).number
+        for line in (folder / "games.jsonl").read_bytes().splitlines()
+    ]
 
 
 def test_a_game_leaves_its_log_its_line_and_its_rows(tmp_path: Path) -> None:
@@ -45,8 +52,14 @@ def test_a_game_leaves_its_log_its_line_and_its_rows(tmp_path: Path) -> None:
     assert numbers(tmp_path) == [0, 1, 2, 3]
     assert (tmp_path / log_name(3)).read_bytes() == b"log 3\n"
     assert index(tmp_path) == [(0,), (1,), (2,), (3,)]
-    seats = index(tmp_path, "SELECT seat, contender, name, score, place, share, turns, seconds, nodes, lost FROM seats WHERE number = 2")
-    assert seats == [(0, 0, "a", 3, 1, 1.0, 3, 0.5, 7, 2), (1, 1, "b", None, None, 0.0, 0, 0.0, 0, 0)]
+    seats = index(
+        tmp_path,
+        "SELECT seat, contender, name, score, place, share, turns, seconds, nodes, lost FROM seats WHERE number = 2",
+    )
+    assert seats == [
+        (0, 0, "a", 3, 1, 1.0, 3, 0.5, 7, 2),
+        (1, 1, "b", None, None, 0.0, 0, 0.0, 0, 0),
+    ]
     with Records(tmp_path, PLAN, NAMES) as records:
         assert records.done == {number: played(number).result for number in range(4)}
 
@@ -58,7 +71,8 @@ def test_a_game_counts_once(tmp_path: Path) -> None:
 
 
 def test_every_cut_of_the_file_is_a_run_that_goes_on(tmp_path: Path) -> None:
-    """SIGKILL may leave any beginning of the file; the games whose lines are whole are there, and all are in the end."""
+    """SIGKILL may leave any beginning of the file; the games whose lines are whole are there, and
+    all are in the end."""
     fill(tmp_path)
     data = (tmp_path / "games.jsonl").read_bytes()
     for size in range(0, len(data) + 1, 37):
@@ -87,7 +101,10 @@ def test_a_folder_is_for_one_run(tmp_path: Path) -> None:
     fill(tmp_path)
     with pytest.raises(QuartetError, match=r"holds another run \(not the same: seed\)"):
         Records(tmp_path, {**PLAN, "seed": 2}, NAMES)
-    with Records(tmp_path, PLAN, NAMES), pytest.raises(QuartetError, match="another process plays the run"):
+    with (
+        Records(tmp_path, PLAN, NAMES),
+        pytest.raises(QuartetError, match="another process plays the run"),
+    ):
         Records(tmp_path, PLAN, NAMES)
 
 

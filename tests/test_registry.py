@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import registry
 from core.errors import NotBuiltError, UnknownNameError
+from quartet import registry
 from tests.linegames import NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,9 +26,13 @@ def test_parts_are_found_in_their_sources() -> None:
         registry.has("nowhere", "reference")
 
 
-@pytest.mark.parametrize("module", [*(f"{registry.GAMES[name]}.protocol" for name in NAMES), "core.lines"])
+@pytest.mark.parametrize(
+    "module", [*(f"{registry.GAMES[name]}.protocol" for name in NAMES), "core.agent.lines"]
+)
 def test_what_an_agent_needs_first_is_light(module: str) -> None:
     """`-S`: no site-packages, whose own start-up files import what they like."""
     code = f"import sys; sys.path.insert(0, '.'); import {module}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert HEAVY & set(done.stdout.split()) == set()

@@ -1,4 +1,5 @@
-"""`quartet replay`, and the log: what was played is confirmed, what was changed is found, what was cut short is taken as it is."""
+"""`quartet replay`, and the log: what was played is confirmed, what was changed is found, what was
+cut short is taken as it is."""
 
 from __future__ import annotations
 
@@ -11,16 +12,16 @@ import msgspec
 import pytest
 
 from core.errors import TextError
-from judge import check, referee
-from judge.program import Program
-from judge.record import VERSION, Log, LogWriter, Turn, read_log
-from judge.table import Table
-from judge.verdict import Verdict
+from quartet.judge import check, referee
+from quartet.judge.program import Program
+from quartet.judge.record import VERSION, Log, LogWriter, Turn, read_log
+from quartet.judge.table import Table
+from quartet.judge.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge.referee import Player
+    from quartet.judge.referee import Player
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "programs"
@@ -34,8 +35,17 @@ def little(name: str, *arguments: str) -> list[str]:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The log of a game with every kind of turn that a quick program can make."""
-    commands = [little("honest.py"), little("answer.py", "9 9\\xff\\x00\\x1b"), little("answer.py", "5 5 5 6"), little("crash.py", "1")]
-    table = Table(referee.header("ugolki", ["h", "a", "b", "c"], options={"moves": 2}, seconds=60.0, megabytes=1024.0))
+    commands = [
+        little("honest.py"),
+        little("answer.py", "9 9\\xff\\x00\\x1b"),
+        little("answer.py", "5 5 5 6"),
+        little("crash.py", "1"),
+    ]
+    table = Table(
+        referee.header(
+            "ugolki", ["h", "a", "b", "c"], options={"moves": 2}, seconds=60.0, megabytes=1024.0
+        )
+    )
     players: list[Player | None] = [Program(command) for command in commands]
     path = tmp_path_factory.mktemp("log") / "game.jsonl"
     with LogWriter(path) as log:
@@ -63,7 +73,14 @@ def replay(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `quartet replay ugolki`."""
     command = [sys.executable, "-m", "quartet", "replay", "ugolki", *arguments]
     return subprocess.run(
-        command, check=False, capture_output=True, cwd=ROOT, text=True, encoding="utf-8", timeout=600, stdin=subprocess.DEVNULL
+        command,
+        check=False,
+        capture_output=True,
+        cwd=ROOT,
+        text=True,
+        encoding="utf-8",
+        timeout=600,
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -81,7 +98,12 @@ def test_output_is_kept_byte_for_byte(played: bytes) -> None:
     log = read_log(played)
     assert log.turns[1].output == "9 9\xff\x00\x1b"
     assert log.turns[1].output_size == 6
-    assert [turn.verdict for turn in log.turns[:4]] == [Verdict.OK, Verdict.MALFORMED, Verdict.ILLEGAL, Verdict.CRASHED]
+    assert [turn.verdict for turn in log.turns[:4]] == [
+        Verdict.OK,
+        Verdict.MALFORMED,
+        Verdict.ILLEGAL,
+        Verdict.CRASHED,
+    ]
 
 
 def test_a_log_broken_off_anywhere_is_taken_as_far_as_it_goes(played: bytes) -> None:
@@ -100,7 +122,10 @@ def test_a_log_broken_off_is_noted(played: bytes, tmp_path: Path) -> None:
     path.write_bytes(played[:-10])
     done = replay("--quiet", str(path))
     assert done.returncode == 0
-    assert "ok as far as it goes (the game was broken off, in the middle of a line), 8 plies" in done.stdout
+    assert (
+        "ok as far as it goes (the game was broken off, in the middle of a line), 8 plies"
+        in done.stdout
+    )
 
 
 def edit_turn(index: int, **changes: Any) -> Callable[[Log], Log]:
@@ -135,10 +160,22 @@ FORGERIES = [
     (edit_turn(0, output="2 1 2 0"), "line 2: move "),
     (edit_turn(0, output=None), "line 2: move "),
     (edit_turn(0, move=None), "line 2: verdict 'ok' and move None do not fit together"),
-    (edit_turn(0, verdict=Verdict.ILLEGAL, move=None), "line 2: verdict 'illegal', but the answer is 'ok'"),
-    (edit_turn(0, verdict=Verdict.CRASHED, move=None, exit=1), "line 2: verdict 'crashed', but the answer is legal"),
-    (edit_turn(0, verdict=Verdict.PASS, move=(-1, -1, -1, -1)), "line 2: a turn passes if, and only if, no move is possible"),
-    (edit_turn(1, verdict=Verdict.MISSING), "line 3: verdict 'missing', but the answer is 'malformed'"),
+    (
+        edit_turn(0, verdict=Verdict.ILLEGAL, move=None),
+        "line 2: verdict 'illegal', but the answer is 'ok'",
+    ),
+    (
+        edit_turn(0, verdict=Verdict.CRASHED, move=None, exit=1),
+        "line 2: verdict 'crashed', but the answer is legal",
+    ),
+    (
+        edit_turn(0, verdict=Verdict.PASS, move=(-1, -1, -1, -1)),
+        "line 2: a turn passes if, and only if, no move is possible",
+    ),
+    (
+        edit_turn(1, verdict=Verdict.MISSING),
+        "line 3: verdict 'missing', but the answer is 'malformed'",
+    ),
     (edit_turn(2, verdict=Verdict.OK, move=(5, 5, 5, 6)), "line 4: "),
     (edit_turn(1, seat=2), "line 3: a turn of seat 2 at ply 1, where seat 1 has ply 1"),
     (edit_turn(1, ply=2), "line 3: a turn of seat 1 at ply 2"),
@@ -153,7 +190,10 @@ FORGERIES = [
     (edit_header(players=("a", "b")), "line 1: ugolki has 4 players, not 2"),
     (edit_header(game="chess"), "line 1: no game is called 'chess'"),
     (edit_header(disqualify=True), "line 7: a turn after the end of the game"),
-    (edit_header(players=("h", None, "b", "c")), "line 2: the input is not what the rules would send"),
+    (
+        edit_header(players=("h", None, "b", "c")),
+        "line 2: the input is not what the rules would send",
+    ),
 ]
 
 
@@ -187,7 +227,9 @@ HEADER = (
     f'{{"type":"header","game":"ugolki","version":{VERSION},"players":["a","b","c","d"],"seed":0,"options":{{}},'
     '"disqualify":false,"seconds":0.5,"megabytes":256,"date":""}\n'
 ).encode()
-RESULT = b'{"type":"result","plies":0,"scores":[],"places":[],"shares":[],"lost":[],"disqualified":[]}\n'
+RESULT = (
+    b'{"type":"result","plies":0,"scores":[],"places":[],"shares":[],"lost":[],"disqualified":[]}\n'
+)
 
 BAD_TEXT = [
     (b"", "line 1: the log is empty"),
@@ -196,12 +238,18 @@ BAD_TEXT = [
     (b"\xff\xfe\n", "line 1: "),
     (b"[" * 100_000 + b"\n", "line 1: "),
     (RESULT, "line 1: a log begins with its header, not with a result"),
-    (HEADER.replace(b'"version":1', b'"version":2'), "line 1: the log has format version 2; this program reads version 1"),
+    (
+        HEADER.replace(b'"version":1', b'"version":2'),
+        "line 1: the log has format version 2; this program reads version 1",
+    ),
     (HEADER.replace(b'"seed":0', b'"seed":"x"'), "line 1: Expected `int`, got `str`"),
     (HEADER.replace(b'"seed":0', b'"seed":0,"x":1'), "line 1: Object contains unknown field `x`"),
     (HEADER + b"{}\n", "line 2: "),
     (HEADER + b'{"type":"turn","ply":-1,"seat":0,"input":""}\n', "line 2: Expected `int` >= 0"),
-    (HEADER + b'{"type":"turn","ply":0,"seat":0,"input":"","verdict":"fine"}\n', "line 2: Invalid enum value 'fine'"),
+    (
+        HEADER + b'{"type":"turn","ply":0,"seat":0,"input":"","verdict":"fine"}\n',
+        "line 2: Invalid enum value 'fine'",
+    ),
     (HEADER + HEADER, "line 2: there is a header only on line 1"),
     (HEADER + RESULT + RESULT, "line 3: nothing may follow the result"),
     (HEADER + RESULT + b"x", "line 3: nothing may follow the result"),

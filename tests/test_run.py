@@ -18,11 +18,13 @@ SCRIPT = ROOT / "build" / "run.py"
 
 
 class Home:
-    """A checkout with next to nothing in it, and the script as a module, whose pip and venv are played by `outcomes`.
+    """A checkout with next to nothing in it, and the script as a module, whose pip and venv are
+    played by `outcomes`.
 
     Attributes:
         script: the module; path: the checkout; calls: what it ran, "venv" or pip's arguments.
-        outcomes: for the next runs: None success, a text the log of a failure, an exception what happens.
+        outcomes: for the next runs: None success, a text the log of a failure, an exception what
+            happens.
     """
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +48,9 @@ class Home:
         self.outcomes: list[str | BaseException | None] = []
 
     def _logged(self, command: list[str]) -> str | None:
-        self.calls.append("venv" if "venv" in command else " ".join(command[command.index("install") + 1 :]))
+        self.calls.append(
+            "venv" if "venv" in command else " ".join(command[command.index("install") + 1 :])
+        )
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, BaseException):
             raise outcome
@@ -97,7 +101,9 @@ def test_other_ways_to_build_are_built(home: Home, monkeypatch: pytest.MonkeyPat
     assert home.prepare() == ["-e ."]
 
 
-def test_another_python_or_place_takes_another_environment(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_python_or_place_takes_another_environment(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home.prepare()
     monkeypatch.setattr(home.script, "maker", lambda: "somebody else")
     assert home.prepare() == ["venv", "-e ."]
@@ -139,8 +145,11 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
     ("log", "sentence"),
     [
         ("  x\n      quartet: no C compiler was found; install one\n      [end]\nERROR: Failed building editable", "no C compiler was found"),
-        ("  \u2502 quartet: Python's C headers are missing\nerror: subprocess-exited-with-error", "Python's C headers are missing"),
-        ("      core/clock.pyx:3:1: Expected an identifier\n   Cython.Compiler.Errors.CompileError", "core/clock.pyx:3:1: Expected"),
+        (
+            "  \u2502 quartet: Python's C headers are missing\nerror: subprocess-exited-with-error",
+            "Python's C headers are missing"
+        ),
+        ("      core/native/clock.pyx:3:1: Expected an identifier\n   Cython.Compiler.Errors.CompileError", "core/native/clock.pyx:3:1: Expected"),
         ("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\nERROR: No matching distribution", "cannot reach its package index"),
         ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)", "cannot reach its package index"),
         ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
@@ -154,7 +163,8 @@ def test_a_wall_of_text_becomes_a_sentence(home: Home, log: str, sentence: str) 
 
 
 def test_commands_run_in_the_environment(home: Home) -> None:
-    """Their arguments, output and exit status are untouched, and their own children find the environment too."""
+    """Their arguments, output and exit status are untouched, and their own children find the
+    environment too."""
     home.prepare()
     tool = home.path / ".venv" / "bin" / "tool"
     tool.parent.mkdir()
@@ -162,19 +172,32 @@ def test_commands_run_in_the_environment(home: Home) -> None:
     tool.chmod(0o755)
     code = f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import run; from pathlib import Path\n"
     code += f"run.VENV = Path({str(home.path / '.venv')!r}); run.BIN = run.VENV / 'bin'; run.run(['tool', 'a  b'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHOME": ""})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONHOME": ""},
+    )
     assert (done.returncode, done.stdout) == (7, f"{home.path / '.venv'} a  b\n")
     with pytest.raises(home.script.EnvironmentFailure, match="no command 'nonsense'"):
         home.script.run(["nonsense"])
 
 
 def test_without_a_command_it_says_how() -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("usage: ")
 
 
 def test_an_old_python_is_told_so(home: Home) -> None:
     code = f"import sys; sys.version_info = (3, 8, 1); exec(open({str(SCRIPT)!r}).read())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home.path)
-    assert (done.returncode, done.stderr) == (1, "quartet: Python 3.11 or newer is needed, this is 3.8\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home.path
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "quartet: Python 3.11 or newer is needed, this is 3.8\n",
+    )

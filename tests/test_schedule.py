@@ -1,4 +1,5 @@
-"""Who plays whom: blocks in which everybody has every seat, pairings, and the order in which a run goes through them."""
+"""Who plays whom: blocks in which everybody has every seat, pairings, and the order in which a run
+goes through them."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from random import Random
 
 import pytest
 
-from arena import schedule, swiss
-from arena.run import drive
-from arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
-from arena.unit import Contender, GameResult, Played, Unit, Use
 from core.errors import QuartetError
+from quartet.arena import schedule, swiss
+from quartet.arena.run import drive
+from quartet.arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
+from quartet.arena.unit import Contender, GameResult, Played, Unit, Use
 
 
 def casting(seats: int, contenders: int, seed: int = 5) -> Casting:
@@ -29,7 +30,12 @@ def fake(unit: Unit, strength: Callable[[int], float] = float, luck: float = 0.0
     shares = tuple(1 / sum(first) if win else 0.0 for win in first)
     places = tuple(1 + sum(other > v for other in value) for v in value)
     use = tuple(Use() for _ in unit.seats)
-    return Played(GameResult(unit.number, unit.block, unit.seats, unit.seed, 9, places, places, shares, use, 0.0), b"")
+    return Played(
+        GameResult(
+            unit.number, unit.block, unit.seats, unit.seed, 9, places, places, shares, use, 0.0
+        ),
+        b"",
+    )
 
 
 class Fake:
@@ -57,7 +63,11 @@ class Fake:
         self.executor.shutdown()
 
 
-def play(plan: Callable[[Results], Schedule], workers: Fake | None = None, done: dict[int, GameResult] | None = None) -> list[GameResult]:
+def play(
+    plan: Callable[[Results], Schedule],
+    workers: Fake | None = None,
+    done: dict[int, GameResult] | None = None,
+) -> list[GameResult]:
     workers, done = workers or Fake(), {} if done is None else done
     drive(plan(done), workers, done, lambda _: None)
     workers.close()
@@ -86,9 +96,14 @@ def test_tables_of_four_seats() -> None:
 
 @pytest.mark.parametrize(("seats", "contenders"), [(2, 2), (2, 5), (4, 2), (4, 3), (4, 4), (4, 5)])
 def test_blocks_are_fair(seats: int, contenders: int) -> None:
-    """Games of a block share the opening, everybody of the table has every seat, and other blocks have other openings."""
+    """Games of a block share the opening, everybody of the table has every seat, and other blocks
+    have other openings."""
     tables = round_robin(contenders, seats)
-    units = [unit for unit in schedule.fixed(casting(seats, contenders), tables, 3 * seats - 1) if unit is not None]
+    units = [
+        unit
+        for unit in schedule.fixed(casting(seats, contenders), tables, 3 * seats - 1)
+        if unit is not None
+    ]
     assert [unit.number for unit in units] == list(range(3 * seats * len(tables)))
     blocks: dict[int, list[Unit]] = {}
     for unit in units:
@@ -97,11 +112,15 @@ def test_blocks_are_fair(seats: int, contenders: int) -> None:
         assert len({unit.seed for unit in block}) == 1
         held = [Counter(unit.seats[seat] for unit in block) for seat in range(seats)]
         assert all(seat == held[0] for seat in held)
-    assert Counter(unit.seed for unit in units) == dict.fromkeys((5, 6, 7), seats * len(tables)), "all tables play an opening first"
+    assert Counter(unit.seed for unit in units) == dict.fromkeys((5, 6, 7), seats * len(tables)), (
+        "all tables play an opening first"
+    )
 
 
 def test_the_order_around_the_table_changes() -> None:
-    units = [unit for unit in schedule.fixed(casting(4, 4), round_robin(4, 4), 40) if unit is not None]
+    units = [
+        unit for unit in schedule.fixed(casting(4, 4), round_robin(4, 4), 40) if unit is not None
+    ]
     rounds = {tuple(unit.seats[(unit.seats.index(0) + i) % 4] for i in range(4)) for unit in units}
     assert len(rounds) > 3
 
@@ -129,7 +148,10 @@ def test_swiss_goes_on_where_it_stopped() -> None:
     for stop in (0, 1, 4, 7, 15):
         done = {result.number: result for result in whole[:stop]}
         workers = Fake()
-        assert play(lambda found: schedule.swiss_rounds(casting(2, 5), 4, 2, found, []), workers, done) == whole
+        assert (
+            play(lambda found: schedule.swiss_rounds(casting(2, 5), 4, 2, found, []), workers, done)
+            == whole
+        )
         assert len(workers.played) == len(whole) - stop
 
 
@@ -162,20 +184,28 @@ def test_records_of_something_else_are_refused() -> None:
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_a_sequential_test_depends_on_nothing_but_the_games(seats: int) -> None:
-    """It stops at the same block whatever the number of jobs, and counts complete blocks in order."""
+    """It stops at the same block whatever the number of jobs, and counts complete blocks in
+    order."""
     sizes = []
     for width in (1, 2, 7):
         seen: list[Sequence[GameResult]] = []
 
-        def decided(blocks: Sequence[Sequence[GameResult]], seen: list[Sequence[GameResult]] = seen) -> bool:
+        def decided(
+            blocks: Sequence[Sequence[GameResult]], seen: list[Sequence[GameResult]] = seen
+        ) -> bool:
             seen[:] = blocks
-            return sum(game.shares[game.seats.index(0)] for block in blocks for game in block) >= 6 * seats
+            return (
+                sum(game.shares[game.seats.index(0)] for block in blocks for game in block)
+                >= 6 * seats
+            )
 
         workers = Fake(lambda unit: fake(unit, luck=1.5), width)
         play(lambda done: schedule.sprt(casting(seats, 2), done, decided, None), workers)
         sizes.append([[game.number for game in block] for block in seen])
         size = 2 if seats == 2 else 8
-        assert all(block == list(range(i * size, (i + 1) * size)) for i, block in enumerate(sizes[-1]))
+        assert all(
+            block == list(range(i * size, (i + 1) * size)) for i, block in enumerate(sizes[-1])
+        )
         assert len(workers.played) < len(seen) * size + width
     assert sizes[0] == sizes[1] == sizes[2]
 
@@ -188,14 +218,25 @@ def test_a_sequential_test_counts_its_last_block(width: int) -> None:
         seen.append(len(blocks))
         return False
 
-    assert len(play(lambda done: schedule.sprt(casting(2, 2), done, decided, 11), Fake(width=width))) == 10
+    assert (
+        len(play(lambda done: schedule.sprt(casting(2, 2), done, decided, 11), Fake(width=width)))
+        == 10
+    )
     assert seen == [1, 2, 3, 4, 5]
 
 
 def test_a_block_of_four_seats_has_both_halves() -> None:
-    units = [unit for unit in islice(schedule.sprt(casting(4, 2), {}, lambda _: False, None), 16) if unit is not None]
+    units = [
+        unit
+        for unit in islice(schedule.sprt(casting(4, 2), {}, lambda _: False, None), 16)
+        if unit is not None
+    ]
     assert len(units) == 16
     for block in (units[:8], units[8:]):
         assert [unit.seats.count(0) for unit in block] == [1] * 4 + [3] * 4
-        assert {unit.seats.index(0) for unit in block[:4]} == {unit.seats.index(1) for unit in block[4:]} == set(range(4))
+        assert (
+            {unit.seats.index(0) for unit in block[:4]}
+            == {unit.seats.index(1) for unit in block[4:]}
+            == set(range(4))
+        )
         assert len({unit.seed for unit in block}) == 1

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena import samples, selfplay
-from arena.samples import TAIL, Folder
-from arena.selfplay import Unit, play
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
-from core.training import ASIDE, FIRST, PLAYED
+from core.nn.contract import ASIDE, FIRST, PLAYED
+from quartet.training import samples, selfplay
+from quartet.training.samples import TAIL, Folder
+from quartet.training.selfplay import Unit, play
 from tests.games import ROOT
 
 if TYPE_CHECKING:
@@ -56,13 +56,18 @@ def test_results_are_of_the_side_to_move() -> None:
         assert result in (-1, 0, 1)
         assert flags in (0, PLAYED, FIRST, PLAYED | FIRST, FIRST | ASIDE)
         assert 8 <= ply < 400
-    by_ply = [(ply, result) for _, ply, result, flags in tails(play(unit(games=1)).samples) if not flags & ASIDE]
+    by_ply = [
+        (ply, result)
+        for _, ply, result, flags in tails(play(unit(games=1)).samples)
+        if not flags & ASIDE
+    ]
     first = {result if ply % 2 == 0 else -result for ply, result in by_ply}
     assert len(first) == 1, "one winner in one game"
 
 
 class Scripted:
-    """A game of Nim with one pile, and its engine, whose scores are told beforehand: what `one_game` makes of them."""
+    """A game of Nim with one pile, and its engine, whose scores are told beforehand: what
+    `one_game` makes of them."""
 
     OPENING, LOPSIDED, WON, SOLVED = (0, 0), 100, 1000, 5000
 
@@ -94,16 +99,25 @@ class Pile:
 
 
 def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tuple[int, ...]]:
-    """Ply, score, result and whether it was played out, of the samples of a game with these scores."""
+    """Ply, score, result and whether it was played out, of the samples of a game with these
+    scores."""
     game = Scripted(scores)
     found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move, Random(1))  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
-    assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [True, *[False] * (len(values) - 1)][: len(values)]
+    assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [
+        True,
+        *[False] * (len(values) - 1),
+    ][: len(values)]
     return [(ply, score, result, flags & PLAYED) for ply, (score, _, result, flags) in values]
 
 
 def test_a_game_that_is_played_out_has_its_own_result() -> None:
-    assert told([10, -20, 30, -40], plies=4) == [(0, 10, 1, 1), (1, -20, -1, 1), (2, 30, 1, 1), (3, -40, -1, 1)]
+    assert told([10, -20, 30, -40], plies=4) == [
+        (0, 10, 1, 1),
+        (1, -20, -1, 1),
+        (2, 30, 1, 1),
+        (3, -40, -1, 1),
+    ]
 
 
 def test_a_solved_game_is_over() -> None:
@@ -112,8 +126,18 @@ def test_a_solved_game_is_over() -> None:
 
 
 def test_a_won_game_is_adjudicated_when_it_lasts() -> None:
-    assert [line[2:] for line in told([2000, -2000, 2000, -2000])] == [(1, 0), (-1, 0), (1, 0), (-1, 0)]
-    assert [line[2:] for line in told([-2000, 2000, -2000, 2000])] == [(-1, 0), (1, 0), (-1, 0), (1, 0)]
+    assert [line[2:] for line in told([2000, -2000, 2000, -2000])] == [
+        (1, 0),
+        (-1, 0),
+        (1, 0),
+        (-1, 0),
+    ]
+    assert [line[2:] for line in told([-2000, 2000, -2000, 2000])] == [
+        (-1, 0),
+        (1, 0),
+        (-1, 0),
+        (1, 0),
+    ]
     swinging = told([2000, 2000, 2000, 2000, 2000, 2000, 2000, 2000])
     assert len(swinging) == 8, "each side believes that it wins"
     assert {line[3] for line in swinging} == {1}
@@ -129,8 +153,15 @@ def test_positions_beside_the_path_have_a_score_and_no_result() -> None:
     assert 6 <= len(beside) <= 8, "one from each position, but for those that are solved"
     for place, (score, ply, result, flags) in beside:
         assert place != 8
-        assert (score, ply, result, flags) == (10 * place + 10 if place < 8 else 100, place, 0, FIRST | ASIDE)
-    assert {beside[0][0], beside[1][0] - 1, beside[2][0] - 2} == {1, 2}, "one or two random plies away"
+        assert (score, ply, result, flags) == (
+            10 * place + 10 if place < 8 else 100,
+            place,
+            0,
+            FIRST | ASIDE,
+        )
+    assert {beside[0][0], beside[1][0] - 1, beside[2][0] - 2} == {1, 2}, (
+        "one or two random plies away"
+    )
 
 
 def test_passes_are_no_samples() -> None:
@@ -149,7 +180,10 @@ def test_samples_come_back(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_for_one_run_and_one_process(tmp_path: Path) -> None:
-    with Folder(tmp_path, "ataxx", {"seed": 5}), pytest.raises(QuartetError, match="another process"):
+    with (
+        Folder(tmp_path, "ataxx", {"seed": 5}),
+        pytest.raises(QuartetError, match="another process"),
+    ):
         Folder(tmp_path, "ataxx", {"seed": 5})
     with pytest.raises(QuartetError, match="another run"):
         Folder(tmp_path, "ataxx", {"seed": 6})
@@ -159,9 +193,15 @@ def test_a_folder_is_for_one_run_and_one_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [(b"quartet samples", b"quartet zamples", "no file of samples"), (b"nodes 30", b"nodes 31", "checksum"), (b"\n\n", b"\n", "damaged")],
+    [
+        (b"quartet samples", b"quartet zamples", "no file of samples"),
+        (b"nodes 30", b"nodes 31", "checksum"),
+        (b"\n\n", b"\n", "damaged"),
+    ],
 )
-def test_damaged_samples_give_one_line(tmp_path: Path, old: bytes, new: bytes, message: str) -> None:
+def test_damaged_samples_give_one_line(
+    tmp_path: Path, old: bytes, new: bytes, message: str
+) -> None:
     played = play(unit())
     with Folder(tmp_path, "ataxx", {}) as folder:
         folder.add(played.result, played.samples)
@@ -179,7 +219,13 @@ def test_a_batch_must_be_told() -> None:
 
 
 def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "quartet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "quartet", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == code, done.stderr
     return done
 
@@ -191,13 +237,20 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert "of 32 games" in quartet(*command, str(broken), "--games", "1").stdout
     first = (broken / "000000.samples").stat().st_mtime_ns
     assert "of 64 games" in quartet(*command, str(broken), "--games", "33").stdout
-    assert (broken / "000000.samples").stat().st_mtime_ns == first, "what is there is not played again"
+    assert (broken / "000000.samples").stat().st_mtime_ns == first, (
+        "what is there is not played again"
+    )
     for file in samples.files(whole):
         assert (broken / file.name).read_bytes() == file.read_bytes()
-    again = quartet("selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole), code=2)
+    again = quartet(
+        "selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole), code=2
+    )
     assert "another run" in again.stderr
     assert again.stderr.count("\n") == 1
 
 
 def test_a_game_without_training_is_told() -> None:
-    assert "connexion has no training yet" in quartet("selfplay", "connexion", "--games", "1", "--out", "nowhere", code=2).stderr
+    assert (
+        "connexion has no self-play for training"
+        in quartet("selfplay", "connexion", "--games", "1", "--out", "nowhere", code=2).stderr
+    )

@@ -1,4 +1,5 @@
-"""The sequential test: published log-likelihood ratios, its error rates by simulation, and what it says of blocks of four seats."""
+"""The sequential test: published log-likelihood ratios, its error rates by simulation, and what it
+says of blocks of four seats."""
 
 from __future__ import annotations
 
@@ -11,16 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from arena.sprt import PAIR, Decision, Sprt, block_score, bounds, expected_score, llr, lone_scores, lone_share, pentanomial
-from arena.unit import GameResult, Use
 from core.errors import QuartetError
+from quartet.arena.sprt import (
+    PAIR,
+    Decision,
+    Sprt,
+    block_score,
+    bounds,
+    expected_score,
+    llr,
+    lone_scores,
+    lone_share,
+    pentanomial,
+)
+from quartet.arena.unit import GameResult, Use
 
 Floats = NDArray[np.float64]
 
 PUBLISHED = [
-    # fishtest's own LLRcalc.LLR_logistic. The first two are the samples at the end of its stat_util.py; their values, and the third to
-    # the sixth, as other projects publish them in their tests against fishtest ("llr_matches_fishtest_reference_values"); the rest
-    # from a third one (FISHTEST_LLR, from fishtest at 93fe81eb).
+    # fishtest's own LLRcalc.LLR_logistic. The first two are the samples at the end of its
+    # stat_util.py; their values, and the third to the sixth, as other projects publish them in
+    # their tests against fishtest ("llr_matches_fishtest_reference_values"); the rest from a third
+    # one (FISHTEST_LLR, from fishtest at 93fe81eb).
     ((10789, 19328, 33806, 19402, 10543), -3, 1, 2.131067811785019),
     ((39, 2226, 31451, 2412, 40), 0.2, 0.9, 2.1625425800483598),
     ((0, 10, 20, 50, 20), 0, 5, 1.4286861064744187),
@@ -37,8 +50,8 @@ PUBLISHED = [
 ]
 
 STOCKFISH = [
-    # Finished tests of Stockfish as fishtest printed them, with two decimals, from pull requests of its logistic years:
-    # 3209 (short and long games), 2920 (both), 3331 (both), 3098 (both).
+    # Finished tests of Stockfish as fishtest printed them, with two decimals, from pull requests of
+    # its logistic years: 3209 (short and long games), 2920 (both), 3331 (both), 3098 (both).
     ((253, 4282, 17604, 4431, 286), -0.25, 1.25, 2.94),
     ((58, 3302, 33130, 3518, 84), 0.25, 1.25, 2.97),
     ((665, 4806, 9333, 4893, 747), -0.5, 1.5, 2.95),
@@ -51,12 +64,16 @@ STOCKFISH = [
 
 
 @pytest.mark.parametrize(("counts", "elo0", "elo1", "published"), PUBLISHED)
-def test_published_ratios(counts: tuple[int, ...], elo0: float, elo1: float, published: float) -> None:
+def test_published_ratios(
+    counts: tuple[int, ...], elo0: float, elo1: float, published: float
+) -> None:
     assert pentanomial(counts, elo0, elo1) == pytest.approx(published, abs=1e-9)
 
 
 @pytest.mark.parametrize(("counts", "elo0", "elo1", "published"), STOCKFISH)
-def test_ratios_of_stockfishs_tests(counts: tuple[int, ...], elo0: float, elo1: float, published: float) -> None:
+def test_ratios_of_stockfishs_tests(
+    counts: tuple[int, ...], elo0: float, elo1: float, published: float
+) -> None:
     assert pentanomial(counts, elo0, elo1) == pytest.approx(published, abs=0.0051)
 
 
@@ -103,12 +120,16 @@ def tilted(base: Floats, values: Floats, mean: float) -> Floats:
 
 
 def ratios(counts: Floats, values: Floats, s0: float, s1: float, x: Floats) -> Floats:
-    """`arena.sprt.llr` of many tests at once: Newton's method from the multipliers `x` of one block earlier, which it updates."""
+    """`quartet.arena.sprt.llr` of many tests at once: Newton's method from the multipliers `x` of
+    one block earlier, which it updates."""
     seen = np.where(counts == 0, 1e-3, counts)
     found = np.zeros(len(counts))
     for side, (s, sign) in enumerate(((s0, 1), (s1, -1))):
         shifted = values - s
-        left, right = np.full(len(counts), -1 / shifted.max()), np.full(len(counts), -1 / shifted.min())
+        left, right = (
+            np.full(len(counts), -1 / shifted.max()),
+            np.full(len(counts), -1 / shifted.min()),
+        )
         for _ in range(200):
             before = x[side].copy()
             quotient = shifted / (1 + before[:, None] * shifted)
@@ -122,8 +143,11 @@ def ratios(counts: Floats, values: Floats, s0: float, s1: float, x: Floats) -> F
     return found
 
 
-def simulate(test: Sprt, values: Floats, truth: Floats, tests: int, seed: int) -> tuple[float, float]:
-    """The share of simulated tests that accept H1, and the mean number of blocks. A test looks after every block, the hardest case."""
+def simulate(
+    test: Sprt, values: Floats, truth: Floats, tests: int, seed: int
+) -> tuple[float, float]:
+    """The share of simulated tests that accept H1, and the mean number of blocks. A test looks
+    after every block, the hardest case."""
     random = np.random.default_rng(seed)
     counts = np.zeros((tests, len(values)))
     x = np.zeros((2, tests))
@@ -132,7 +156,9 @@ def simulate(test: Sprt, values: Floats, truth: Floats, tests: int, seed: int) -
         counts[np.arange(len(counts)), random.choice(len(values), size=len(counts), p=truth)] += 1
         found = ratios(counts, values, test.s0, test.s1, x)
         if blocks % 997 == 0:  # the quick ratios are the real ones
-            real = llr(dict(zip(values.tolist(), counts[0].tolist(), strict=True)), test.s0, test.s1)
+            real = llr(
+                dict(zip(values.tolist(), counts[0].tolist(), strict=True)), test.s0, test.s1
+            )
             assert found[0] == pytest.approx(real, abs=1e-6)
         blocks += len(counts)
         accepted += int((found >= test.upper).sum())
@@ -152,14 +178,21 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "elo1"), [*((kind, 100) for kind in PAIRS), ("chess-like", 50), ("the first player wins", 20)])
+@pytest.mark.parametrize(
+    ("kind", "elo1"),
+    [*((kind, 100) for kind in PAIRS), ("chess-like", 50), ("the first player wins", 20)],
+)
 def test_error_rates_of_pairs(kind: str, elo1: float) -> None:
     values = np.array(PAIR)
     test = Sprt(2, expected_score(0), expected_score(elo1))
     for mean, most in ((test.s0, test.alpha), (test.s1, test.beta)):
-        accepted, blocks = simulate(test, values, tilted(np.array(PAIRS[kind]), values, mean), TESTS, seed=1)
+        accepted, blocks = simulate(
+            test, values, tilted(np.array(PAIRS[kind]), values, mean), TESTS, seed=1
+        )
         errors = accepted if mean == test.s0 else 1 - accepted
-        print(f"{kind}, elo1 {elo1}: {100 * errors:.2f} % wrong at {mean:.4f}, {blocks:.0f} pairs on average")
+        print(
+            f"{kind}, elo1 {elo1}: {100 * errors:.2f} % wrong at {mean:.4f}, {blocks:.0f} pairs on average"
+        )
         assert errors <= most + SAMPLING
 
 
@@ -168,16 +201,22 @@ def test_error_rates_of_the_default_hypotheses() -> None:
     values = np.array(PAIR)
     test = Sprt(2, expected_score(0), expected_score(10))
     base = np.array(PAIRS["the first player wins"])
-    wrong = [simulate(test, values, tilted(base, values, mean), TESTS, seed=2)[0] for mean in (test.s0, test.s1)]
+    wrong = [
+        simulate(test, values, tilted(base, values, mean), TESTS, seed=2)[0]
+        for mean in (test.s0, test.s1)
+    ]
     assert wrong[0] <= test.alpha + SAMPLING
     assert 1 - wrong[1] <= test.beta + SAMPLING
 
 
 def lone_blocks(ratio: float, seats: int = 4) -> Floats:
-    """The distribution of `lone_scores` where the new version is so many times as strong, by Plackett-Luce."""
+    """The distribution of `lone_scores` where the new version is so many times as strong, by
+    Plackett-Luce."""
 
     def wins(p: float) -> Floats:
-        return np.array([math.comb(seats, k) * p**k * (1 - p) ** (seats - k) for k in range(seats + 1)])
+        return np.array(
+            [math.comb(seats, k) * p**k * (1 - p) ** (seats - k) for k in range(seats + 1)]
+        )
 
     alone, against = wins(ratio / (ratio + seats - 1)), wins(1 / (1 + (seats - 1) * ratio))
     # score = (a / seats + 2 / seats - b / seats) / 2, from b = seats, a = 0 up
@@ -202,7 +241,9 @@ def test_error_rates_of_blocks_of_four_seats() -> None:
 
 def game(seats: tuple[int, ...], shares: tuple[float, ...]) -> GameResult:
     places = tuple(1 if share else 2 for share in shares)
-    return GameResult(0, 0, seats, 0, 10, (0,) * len(seats), places, shares, (Use(),) * len(seats), 0.0)
+    return GameResult(
+        0, 0, seats, 0, 10, (0,) * len(seats), places, shares, (Use(),) * len(seats), 0.0
+    )
 
 
 def test_scores_of_pairs() -> None:
@@ -227,4 +268,6 @@ def test_a_test_decides() -> None:
     assert test.decision(test.llr([1.0] * 3)) is None
     assert test.decision(test.llr([1.0] * 60)) is Decision.H1
     assert test.decision(test.llr([0.25] * 60)) is Decision.H0
-    assert Counter(test.counts([0.5, 0.5, 1.0])) == Counter({0.0: 0, 0.25: 0, 0.5: 2, 0.75: 0, 1.0: 1})
+    assert Counter(test.counts([0.5, 0.5, 1.0])) == Counter(
+        {0.0: 0, 0.25: 0, 0.5: 2, 0.75: 0, 1.0: 1}
+    )

@@ -7,10 +7,12 @@ from random import Random
 
 import pytest
 
-from arena.swiss import Pairing, Round, pair, ranking, sonneborn_berger, totals
+from quartet.arena.swiss import Pairing, Round, pair, ranking, sonneborn_berger, totals
 
 
-def played(matches: list[tuple[int, int]], points: list[tuple[float, float]], bye: int | None = None) -> Round:
+def played(
+    matches: list[tuple[int, int]], points: list[tuple[float, float]], bye: int | None = None
+) -> Round:
     return Round(Pairing(matches, bye), points, full=2.0)
 
 
@@ -35,7 +37,8 @@ def test_looking_ahead_avoids_repeated_meetings() -> None:
 
 
 def test_where_a_meeting_must_be_repeated_it_is_one_only() -> None:
-    """Two triangles of three that have not met: one pair must be old, and the first that comes along is."""
+    """Two triangles of three that have not met: one pair must be old, and the first that comes
+    along is."""
     triangles = {(5, 4), (5, 3), (4, 3), (2, 1), (2, 0), (1, 0)}
     met = [match for match in combinations(range(5, -1, -1), 2) if match not in triangles]
     assert pair(6, [played([match], [(0, 0)]) for match in met]).matches == [(5, 4), (3, 2), (1, 0)]
@@ -52,18 +55,27 @@ def test_the_bye_goes_to_the_last_who_had_none() -> None:
 
 @pytest.mark.parametrize("contenders", [2, 3, 6, 7, 10, 31])
 def test_rounds_of_any_size(contenders: int) -> None:
-    """Everybody plays once a round or rests; nobody rests twice before all have; meetings repeat only when there is nobody new."""
+    """Everybody plays once a round or rests; nobody rests twice before all have; meetings repeat
+    only when there is nobody new."""
     random = Random(contenders)
     rounds: list[Round] = []
     met: set[frozenset[int]] = set()
     for number in range(min(contenders + 3, 12)):
         pairing = pair(contenders, rounds)
-        seated = [c for match in pairing.matches for c in match] + ([] if pairing.bye is None else [pairing.bye])
+        seated = [c for match in pairing.matches for c in match] + (
+            [] if pairing.bye is None else [pairing.bye]
+        )
         assert sorted(seated) == list(range(contenders))
         if number < contenders // 2:
             assert not met & {frozenset(match) for match in pairing.matches}
         met |= {frozenset(match) for match in pairing.matches}
-        rounds.append(Round(pairing, [random.choice([(2.0, 0.0), (1.0, 1.0), (0.0, 2.0)]) for _ in pairing.matches], 2.0))
+        rounds.append(
+            Round(
+                pairing,
+                [random.choice([(2.0, 0.0), (1.0, 1.0), (0.0, 2.0)]) for _ in pairing.matches],
+                2.0,
+            )
+        )
     byes = [r.pairing.bye for r in rounds]
     if contenders % 2:
         assert len(set(byes[:contenders])) == min(contenders, len(byes))
@@ -81,14 +93,23 @@ def test_the_tie_breaks() -> None:
     assert {c: place.score for c, place in table.items()} == {0: 3, 1: 3, 2: 3, 3: 3}
     assert {c: place.won for c, place in table.items()} == {0: 1, 1: 1, 2: 1, 3: 2}
     assert {c: place.opponents for c, place in table.items()} == {0: 9, 1: 9, 2: 9, 3: 9}
-    assert {c: place.early for c, place in table.items()} == {0: 0 + 2 + 2, 1: 6 + 1 + 0.5, 2: 1.5 + 2 + 1.5, 3: 4.5 + 3 + 0}
+    assert {c: place.early for c, place in table.items()} == {
+        0: 0 + 2 + 2,
+        1: 6 + 1 + 0.5,
+        2: 1.5 + 2 + 1.5,
+        3: 4.5 + 3 + 0,
+    }
     assert table[0].opponents_early == 7.5 + 5 + 7.5
     assert [place.contender for place in ranking(4, rounds)] == [3, 1, 2, 0]
 
 
 def test_a_bye_is_a_round_won_against_nobody() -> None:
     rounds = [played([(2, 1)], [(1, 1)], bye=0)]
-    assert [(p.contender, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [(0, 2, 1, 0), (1, 1, 0, 1), (2, 1, 0, 1)]
+    assert [(p.contender, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [
+        (0, 2, 1, 0),
+        (1, 1, 0, 1),
+        (2, 1, 0, 1),
+    ]
 
 
 def test_the_smaller_seed_is_better_in_the_end() -> None:

@@ -1,4 +1,5 @@
-"""`quartet tournament` and `quartet sprt` as they are run: programs and built-in players, jobs, kills, a cluster, bad input."""
+"""`quartet tournament` and `quartet sprt` as they are run: programs and built-in players, jobs,
+kills, a cluster, bad input."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.cores import Cores, usable_cores
-from arena.run import Local, drive
-from arena.schedule import Casting, fixed
-from arena.unit import Contender, GameResult, Played, Unit, play
-from bench import cluster, kill
-from judge.record import read_log
+from quartet.arena.cores import Cores, usable_cores
+from quartet.arena.run import Local, drive
+from quartet.arena.schedule import Casting, fixed
+from quartet.arena.unit import Contender, GameResult, Played, Unit, play
+from quartet.bench import cluster, kill
+from quartet.judge.record import read_log
 from tests.test_match import little, quartet
 from tests.test_schedule import fake
 
@@ -40,7 +41,9 @@ def tournament(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
 
 
 def test_built_in_players_in_process(tmp_path: Path) -> None:
-    outcome = tournament(tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7")
+    outcome = tournament(
+        tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7"
+    )
     assert outcome["games"] == 16, "two tables, whole blocks"
     assert outcome["ranking"] == ["g", "r"]
     greedy, random = outcome["players"]
@@ -52,7 +55,9 @@ def test_built_in_players_in_process(tmp_path: Path) -> None:
     assert greedy["depth"] == 1
     assert greedy["turns"] > 300
     assert sum(outcome["seat_shares"]) == pytest.approx(1)
-    again = tournament(tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7")
+    again = tournament(
+        tmp_path / "a", "--player", "g=greedy", "--player", "r=random", *QUICK, "--games", "7"
+    )
     assert again == outcome, "all was on record"
     for path in (tmp_path / "a" / "games").iterdir():
         assert read_log(path.read_bytes()).result is not None
@@ -60,8 +65,26 @@ def test_built_in_players_in_process(tmp_path: Path) -> None:
 
 
 def test_programs_by_the_referee(tmp_path: Path) -> None:
-    players = ("--player", f"p={HONEST}", "--player", "q=greedy", "--player", "crash=" + little("crash.py", "3"))
-    outcome = tournament(tmp_path / "a", *players, "--option", "moves=2", "--games", "1", "--pairing", "gauntlet", "--clock", "q=60000")
+    players = (
+        "--player",
+        f"p={HONEST}",
+        "--player",
+        "q=greedy",
+        "--player",
+        "crash=" + little("crash.py", "3"),
+    )
+    outcome = tournament(
+        tmp_path / "a",
+        *players,
+        "--option",
+        "moves=2",
+        "--games",
+        "1",
+        "--pairing",
+        "gauntlet",
+        "--clock",
+        "q=60000",
+    )
     honest, greedy, crash = outcome["players"]
     assert outcome["games"] == 16
     assert honest["lost"] == greedy["lost"] == {}
@@ -90,8 +113,16 @@ def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS pins nothing")
 def test_a_game_and_its_programs_stay_on_one_core() -> None:
-    tell = little("crash.py", "0") + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)'"
-    casting = Casting("ugolki", 4, [Contender("a", tell, ms=60_000), Contender("b", tell, ms=60_000)], options={"moves": 1})
+    tell = (
+        little("crash.py", "0")
+        + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)'"
+    )
+    casting = Casting(
+        "ugolki",
+        4,
+        [Contender("a", tell, ms=60_000), Contender("b", tell, ms=60_000)],
+        options={"moves": 1},
+    )
     workers, logs, done = Local(play), [], dict[int, GameResult]()
 
     def record(played: Played) -> None:
@@ -123,7 +154,12 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     casting = Casting("fake", 2, [Contender(name, str(tmp_path / "mark")) for name in "ab"])
     workers, recorded, done = Local(die_once), list[int](), dict[int, GameResult]()
     try:
-        drive(fixed(casting, [(0, 1)], 8), workers, done, lambda played: recorded.append(played.result.number))
+        drive(
+            fixed(casting, [(0, 1)], 8),
+            workers,
+            done,
+            lambda played: recorded.append(played.result.number),
+        )
     finally:
         workers.close()
     assert (tmp_path / "mark").exists()
@@ -132,7 +168,19 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
 
 def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
     many = str(len(usable_cores()) + 1)
-    arguments = ("tournament", "ugolki", "--player", "a=greedy", "--player", "b=random", *QUICK, "--games", "4", "--jobs", many)
+    arguments = (
+        "tournament",
+        "ugolki",
+        "--player",
+        "a=greedy",
+        "--player",
+        "b=random",
+        *QUICK,
+        "--games",
+        "4",
+        "--jobs",
+        many,
+    )
     done = quartet(*arguments, "--out", str(tmp_path), code=2)
     assert done.stderr.startswith(f"quartet: {many} games at a time on ")
     quartet(*arguments, "--out", str(tmp_path), "--crowded")
@@ -140,7 +188,18 @@ def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
 
 def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
     players = ("--player", "a=greedy", "--player", "b=random")
-    arguments = ("tournament", "ugolki", *players, *QUICK, "--games", "4", "--jobs", "1", "--out", str(tmp_path))
+    arguments = (
+        "tournament",
+        "ugolki",
+        *players,
+        *QUICK,
+        "--games",
+        "4",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path),
+    )
     usable = usable_cores()
     with Cores(1) as one:
         assert one.of_jobs == usable[:1]
@@ -159,21 +218,50 @@ def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
 
 BAD = [
     (("--player", "a=greedy"), "a tournament needs two players at least"),
-    (("--player", "a=greedy", "--player", "a=random"), "every player needs a name of its own: a, a"),
+    (
+        ("--player", "a=greedy", "--player", "a=random"),
+        "every player needs a name of its own: a, a",
+    ),
     (("--player", "a=greedy", "--player", "random"), "--player wants NAME=COMMAND, not 'random'"),
-    (("--player", "a=greedy", "--player", "b=gredy"), "'gredy' is neither a program nor a built-in player of ugolki"),
-    (("--player", "a=greedy", "--player", "b=random", "--clock", "c=3"), "--clock c=3: no player is called 'c'; there are: a, b"),
-    (("--player", "a=greedy", "--player", "b=random", "--nodes", "0"), "--nodes 0: '0' is not a positive number"),
-    (("--player", "a=greedy", "--player", "b=random", "--option", "x=1"), "ugolki has no option 'x'"),
-    (("--player", "a=greedy", "--player", "b=random", "--pairing", "swiss"), "Swiss pairs two players, and ugolki seats 4"),
-    (("--player", "a=greedy", "--player", "b=random", "--rounds", "3"), "--rounds is for --pairing swiss"),
-    (("--player", "a=greedy", "--player", f"b={HONEST}", "--in-process"), "--in-process is for built-in players"),
-    (("--player", "a=greedy", "--player", "b=random", "--out", str(ROOT / "pyproject.toml")), "Invalid value for '--out'"),
+    (
+        ("--player", "a=greedy", "--player", "b=gredy"),
+        "'gredy' is neither a program nor a built-in player of ugolki",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--clock", "c=3"),
+        "--clock c=3: no player is called 'c'; there are: a, b",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--nodes", "0"),
+        "--nodes 0: '0' is not a positive number",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--option", "x=1"),
+        "ugolki has no option 'x'",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--pairing", "swiss"),
+        "Swiss pairs two players, and ugolki seats 4",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--rounds", "3"),
+        "--rounds is for --pairing swiss",
+    ),
+    (
+        ("--player", "a=greedy", "--player", f"b={HONEST}", "--in-process"),
+        "--in-process is for built-in players",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--out", str(ROOT / "pyproject.toml")),
+        "Invalid value for '--out'",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD)
-def test_bad_input_is_told_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_bad_input_is_told_in_one_line(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
     done = quartet("tournament", "ugolki", *arguments, cwd=tmp_path, code=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -189,7 +277,18 @@ def test_the_table(tmp_path: Path) -> None:
     assert lines[0] == "ugolki, roundrobin: 8 games, seed 1"
     assert lines[1].split() == ["player", "games", "W-D-L", "score", "%", "±", "Elo", "95", "%"]
     assert lines[2].split()[:5] == ["1", "good", "16", "8-0-8", "8"]
-    assert lines[4].split() == ["player", "1st", "seat", "%", "ms/move", "longest", "depth", "knodes/s", "lost", "turns"]
+    assert lines[4].split() == [
+        "player",
+        "1st",
+        "seat",
+        "%",
+        "ms/move",
+        "longest",
+        "depth",
+        "knodes/s",
+        "lost",
+        "turns",
+    ]
     assert lines[-1] == f"records: {tmp_path / 'a'}"
 
 
@@ -213,14 +312,23 @@ def test_a_sequential_test_ends_both_ways(tmp_path: Path) -> None:
 
 
 def test_bad_hypotheses_are_told() -> None:
-    assert "use --share0 and --share1" in quartet("sprt", "ugolki", "greedy", "random", "--elo1", "3", code=2).stderr
-    assert "a mean of 0.9 is impossible" in quartet("sprt", "ugolki", "greedy", "random", "--share1", "0.9", code=2).stderr
-    assert "alpha 0 and beta 0.05" in quartet("sprt", "ugolki", "greedy", "random", "--alpha", "0", code=2).stderr
+    assert (
+        "use --share0 and --share1"
+        in quartet("sprt", "ugolki", "greedy", "random", "--elo1", "3", code=2).stderr
+    )
+    assert (
+        "a mean of 0.9 is impossible"
+        in quartet("sprt", "ugolki", "greedy", "random", "--share1", "0.9", code=2).stderr
+    )
+    assert (
+        "alpha 0 and beta 0.05"
+        in quartet("sprt", "ugolki", "greedy", "random", "--alpha", "0", code=2).stderr
+    )
 
 
 @posix
 def test_it_survives_sigkill(tmp_path: Path) -> None:
-    """A short run of `python -m bench.kill ugolki`; docs/results.md has the long one."""
+    """A short run of `python -m quartet.bench.kill ugolki`; docs/results.md has the long one."""
     figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1)
     assert figures["kills"] >= 1
     assert figures["distinct games"] == 28
@@ -239,7 +347,16 @@ def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
     """Nobody is left to stop a program that stalls, but the worker that plays the game."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    arguments = ["--player", "a=" + little("stall.py"), "--player", f"b={HONEST}", "--clock", "60000", "--out", str(tmp_path / "a")]
+    arguments = [
+        "--player",
+        "a=" + little("stall.py"),
+        "--player",
+        f"b={HONEST}",
+        "--clock",
+        "60000",
+        "--out",
+        str(tmp_path / "a"),
+    ]
     run = subprocess.Popen(
         [sys.executable, "-m", "quartet", "tournament", "ugolki", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
@@ -247,7 +364,10 @@ def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
     )
     processes: list[psutil.Process] = []
     deadline = time.monotonic() + 60
-    while not any("stall.py" in " ".join(process.cmdline()) for process in processes) and time.monotonic() < deadline:
+    while (
+        not any("stall.py" in " ".join(process.cmdline()) for process in processes)
+        and time.monotonic() < deadline
+    ):
         processes = psutil.Process(run.pid).children(recursive=True)
         time.sleep(0.1)
     run.send_signal(signal.SIGKILL)
@@ -271,11 +391,15 @@ def test_ctrl_c_says_where_it_goes_on(delay: float, tmp_path: Path) -> None:
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while len(psutil.Process(run.pid).children()) < 2 and time.monotonic() < deadline:  # the first one tracks resources
+    # the first one tracks resources
+    while len(psutil.Process(run.pid).children()) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(delay)
     os.killpg(run.pid, signal.SIGINT)
     output, errors = run.communicate(timeout=60)
     assert output == ""
-    assert errors.strip() == f"quartet: left after 0 games; the same command goes on from {tmp_path / 'a'}"
+    assert (
+        errors.strip()
+        == f"quartet: left after 0 games; the same command goes on from {tmp_path / 'a'}"
+    )
     assert run.returncode == 130

@@ -1,4 +1,5 @@
-"""Tournaments and sequential tests of games whose judge speaks lines: whatever is in the registry gets them for nothing."""
+"""Tournaments and sequential tests of games whose judge speaks lines: whatever is in the registry
+gets them for nothing."""
 
 from __future__ import annotations
 
@@ -14,13 +15,17 @@ from tests.test_match_lines import LINE_GAMES, PASSER, quartet
 
 
 def tournament(game: str, folder: Path, *arguments: str) -> dict[str, Any]:
-    outcome: dict[str, Any] = json.loads(quartet("tournament", game, *arguments, "--json", "--out", str(folder)).stdout)
+    outcome: dict[str, Any] = json.loads(
+        quartet("tournament", game, *arguments, "--json", "--out", str(folder)).stdout
+    )
     return outcome
 
 
 @pytest.mark.parametrize("game", LINE_GAMES)
 def test_programs_play_in_pairs_and_their_logs_replay(game: str, tmp_path: Path) -> None:
-    outcome = tournament(game, tmp_path, "--player", "g=greedy", "--player", "r=random", "--games", "2")
+    outcome = tournament(
+        game, tmp_path, "--player", "g=greedy", "--player", "r=random", "--games", "2"
+    )
     assert outcome["ranking"] == ["g", "r"]
     assert [player["games"] for player in outcome["players"]] == [2, 2]
     results = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
@@ -32,8 +37,28 @@ def test_programs_play_in_pairs_and_their_logs_replay(game: str, tmp_path: Path)
 
 @pytest.mark.parametrize("game", LINE_GAMES)
 def test_in_process_the_logs_are_the_judges_too(game: str, tmp_path: Path) -> None:
-    one = tournament(game, tmp_path / "a", "--player", "g=greedy", "--player", "r=random", "--games", "2", "--in-process")
-    two = tournament(game, tmp_path / "b", "--player", "g=greedy", "--player", "r=random", "--games", "2", "--in-process")
+    one = tournament(
+        game,
+        tmp_path / "a",
+        "--player",
+        "g=greedy",
+        "--player",
+        "r=random",
+        "--games",
+        "2",
+        "--in-process",
+    )
+    two = tournament(
+        game,
+        tmp_path / "b",
+        "--player",
+        "g=greedy",
+        "--player",
+        "r=random",
+        "--games",
+        "2",
+        "--in-process",
+    )
     assert one["ranking"] == two["ranking"]
     logs = sorted((tmp_path / "a" / "games").iterdir())
     assert len(logs) == 2
@@ -42,13 +67,27 @@ def test_in_process_the_logs_are_the_judges_too(game: str, tmp_path: Path) -> No
 
 def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: Path) -> None:
     crash, stall = tmp_path / "crash.py", tmp_path / "stall.py"
-    crash.write_text("import sys\nsys.stdin.readline(); print('OK', flush=True); sys.exit('out of luck')\n")
-    stall.write_text("import sys, time\nsys.stdin.readline(); print('OK', flush=True); time.sleep(60)\n")
+    crash.write_text(
+        "import sys\nsys.stdin.readline(); print('OK', flush=True); sys.exit('out of luck')\n"
+    )
+    stall.write_text(
+        "import sys, time\nsys.stdin.readline(); print('OK', flush=True); time.sleep(60)\n"
+    )
     passer = tmp_path / "passer.py"
     passer.write_text(PASSER)
     players = [f"{path.stem}={sys.executable} {path}" for path in (crash, stall, passer)]
     arguments = [word for player in players for word in ("--player", player)]
-    outcome = tournament("applegame", tmp_path / "out", *arguments, "--games", "2", "--clock", "20000", "--clock", "stall=300")
+    outcome = tournament(
+        "applegame",
+        tmp_path / "out",
+        *arguments,
+        "--games",
+        "2",
+        "--clock",
+        "20000",
+        "--clock",
+        "stall=300",
+    )
     lost = {player["name"]: player["lost"] for player in outcome["players"]}
     assert lost["passer"] == {}
     assert lost["stall"].keys() == {"tle"}
@@ -59,17 +98,34 @@ def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: P
     fouls = json.loads(quartet("lost", str(tmp_path / "out"), "--stderr", "--json").stdout)
     assert {foul["player"] for foul in fouls} == {"crash", "stall"}
     crashed = [foul for foul in fouls if foul["player"] == "crash"]
-    assert all("exit status 1" in foul["reason"] and "crash: out of luck" in foul["stderr"] for foul in crashed)
+    assert all(
+        "exit status 1" in foul["reason"] and "crash: out of luck" in foul["stderr"]
+        for foul in crashed
+    )
     quartet("replay", "applegame", *(foul["log"] for foul in fouls))
     said = quartet("lost", str(tmp_path / "out"), "--player", "stall").stdout.splitlines()
     assert len(said) == len(fouls) - len(crashed) + 1
     assert all("stall: tle:" in line for line in said[:-1])
-    assert "nobody is called 'x'" in quartet("lost", str(tmp_path / "out"), "--player", "x", code=2).stderr
+    assert (
+        "nobody is called 'x'"
+        in quartet("lost", str(tmp_path / "out"), "--player", "x", code=2).stderr
+    )
     assert "holds no records" in quartet("lost", str(tmp_path), code=2).stderr
 
 
 def test_a_sequential_test_of_two_players_decides(tmp_path: Path) -> None:
-    done = quartet("sprt", "connexion", "greedy", "random", "--elo1", "200", "--in-process", "--json", "--out", str(tmp_path))
+    done = quartet(
+        "sprt",
+        "connexion",
+        "greedy",
+        "random",
+        "--elo1",
+        "200",
+        "--in-process",
+        "--json",
+        "--out",
+        str(tmp_path),
+    )
     outcome = json.loads(done.stdout)
     assert outcome["decision"] == "H1"
     assert outcome["llr"] >= 2.94
@@ -83,6 +139,8 @@ def test_a_sequential_test_of_two_players_decides(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_gets_one_line(arguments: list[str], words: str) -> None:
-    done = quartet("tournament", "ataxx", "--player", "g=greedy", "--player", "r=random", *arguments, code=2)
+    done = quartet(
+        "tournament", "ataxx", "--player", "g=greedy", "--player", "r=random", *arguments, code=2
+    )
     assert words in done.stderr
     assert done.stderr.count("\n") == 1

@@ -1,4 +1,5 @@
-"""Training: gradients against differences, the optimiser against its formula, the same network again, and the whole way in a minute."""
+"""Training: gradients against differences, the optimiser against its formula, the same network
+again, and the whole way in a minute."""
 
 from __future__ import annotations
 
@@ -11,14 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import ataxx.training
-from arena import selfplay, training
-from arena.samples import Batch, Folder, read
-from arena.training import Recipe, Trainer, lambda_returns
-from ataxx.evaluate import Weights
-from core import sparse_net
+import ataxx.train.selfplay
+from ataxx.nn.evaluate import Weights
 from core.errors import QuartetError, TextError
-from core.sealed import seal
+from core.nn import sparse_net
+from core.nn.sealed import seal
+from quartet.training import selfplay
+from quartet.training import trainer as training
+from quartet.training.samples import Batch, Folder, read
+from quartet.training.trainer import Recipe, Trainer, lambda_returns
 from tests.games import ROOT
 
 Floats = NDArray[np.float32]
@@ -30,10 +32,16 @@ def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
     """Parameters in which some cells are cut off on either side, inputs and targets."""
     random = np.random.default_rng(seed)
     parameters = random.normal(0, 0.4, (INPUTS + 2) * HIDDEN + 1).astype(np.float32)
-    return parameters, random.integers(0, INPUTS, (40, ACTIVE), dtype=np.uint16), random.random(40, np.float32)
+    return (
+        parameters,
+        random.integers(0, INPUTS, (40, ACTIVE), dtype=np.uint16),
+        random.random(40, np.float32),
+    )
 
 
-def plain_loss(parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats) -> tuple[float, NDArray[np.float64]]:
+def plain_loss(
+    parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats
+) -> tuple[float, NDArray[np.float64]]:
     """The loss and the outputs as sparse_net.h describes them, in numpy."""
     rows, bias, output = np.split(parameters[:-1], [INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN])
     hidden = rows.reshape(-1, HIDDEN)[inputs].sum(1) + bias
@@ -57,18 +65,28 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     random = Random(2)
     bias, output = INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN
     used = int(inputs[0, 0]) * HIDDEN
-    places = [len(parameters) - 1, *range(bias, bias + 20), *range(output, output + 20), *range(used, used + 20)]
+    places = [
+        len(parameters) - 1,
+        *range(bias, bias + 20),
+        *range(output, output + 20),
+        *range(used, used + 20),
+    ]
     for place in [*places, *random.sample(range(len(parameters)), 100)]:
         step = np.zeros(len(parameters))
         step[place] = 1e-6
-        above, below = (plain_loss(parameters.astype(float) + sign * step, inputs, targets)[0] for sign in (1, -1))
+        above, below = (
+            plain_loss(parameters.astype(float) + sign * step, inputs, targets)[0]
+            for sign in (1, -1)
+        )
         assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=2e-5)
 
 
 SIZES = np.array([4, 1, 30, 5], np.int32)
 
 
-def plain_choice_loss(parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats) -> float:
+def plain_choice_loss(
+    parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats
+) -> float:
     """The loss of a chooser as sparse_net.h describes it, in numpy."""
     _, outputs = plain_loss(parameters, inputs, targets)
     loss = 0.0
@@ -76,7 +94,9 @@ def plain_choice_loss(parameters: NDArray[np.float64], inputs: NDArray[np.uint16
         group = slice(first, first + size)
         expected = np.exp(outputs[group]) / np.exp(outputs[group]).sum()
         wanted = targets[group].astype(float)
-        loss += float((wanted[wanted > 0] * np.log(wanted[wanted > 0] / expected[wanted > 0])).sum())
+        loss += float(
+            (wanted[wanted > 0] * np.log(wanted[wanted > 0] / expected[wanted > 0])).sum()
+        )
     return loss
 
 
@@ -87,15 +107,27 @@ def test_a_chooser_learns_to_tell_the_samples_of_a_group_apart() -> None:
     targets /= np.repeat(np.add.reduceat(targets, np.cumsum(SIZES) - SIZES), SIZES)
     gradient = np.zeros_like(parameters)
     loss = sparse_net.choose(parameters, gradient, HIDDEN, inputs, targets, SIZES)
-    assert loss == pytest.approx(plain_choice_loss(parameters.astype(float), inputs, targets), rel=1e-5)
+    assert loss == pytest.approx(
+        plain_choice_loss(parameters.astype(float), inputs, targets), rel=1e-5
+    )
     assert sparse_net.choose(parameters, None, HIDDEN, inputs, targets, SIZES) == loss
     random = Random(7)
-    for place in [*range(INPUTS * HIDDEN, (INPUTS + 2) * HIDDEN, 3), *random.sample(range(len(parameters)), 100)]:
+    for place in [
+        *range(INPUTS * HIDDEN, (INPUTS + 2) * HIDDEN, 3),
+        *random.sample(range(len(parameters)), 100),
+    ]:
         step = np.zeros(len(parameters))
         step[place] = 1e-6
-        above, below = (plain_choice_loss(parameters.astype(float) + sign * step, inputs, targets) for sign in (1, -1))
+        above, below = (
+            plain_choice_loss(parameters.astype(float) + sign * step, inputs, targets)
+            for sign in (1, -1)
+        )
         assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=5e-5)
-    for sizes, complaint in (([40, 0], "group of 0"), ([39], "another number"), ([257], "group of 257")):
+    for sizes, complaint in (
+        ([40, 0], "group of 0"),
+        ([39], "another number"),
+        ([257], "group of 257"),
+    ):
         with pytest.raises(ValueError, match=complaint):
             sparse_net.choose(parameters, None, HIDDEN, inputs, targets, np.array(sizes, np.int32))
     assert sparse_net.choose(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
@@ -133,7 +165,9 @@ def test_arrays_that_do_not_belong_together_are_refused() -> None:
     with pytest.raises(ValueError, match="every sample"):
         sparse_net.run(parameters, None, HIDDEN, inputs, targets[1:])
     with pytest.raises(ValueError, match="input 50 is none of 50"):
-        sparse_net.run(parameters, None, HIDDEN, np.full((1, ACTIVE), INPUTS, np.uint16), targets[:1])
+        sparse_net.run(
+            parameters, None, HIDDEN, np.full((1, ACTIVE), INPUTS, np.uint16), targets[:1]
+        )
     with pytest.raises(ValueError, match="one length"):
         sparse_net.step(parameters, parameters, parameters, parameters[1:], 0.1, 1, 1)
     assert sparse_net.run(parameters, None, HIDDEN, inputs[:0], targets[:0]) == 0
@@ -145,7 +179,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("samples")
     with Folder(path, "ataxx", {}) as folder:
         for number in range(3):
-            played = selfplay.play(selfplay.Unit(number=number, game="ataxx", seed=1, games=10, nodes=20))
+            played = selfplay.play(
+                selfplay.Unit(number=number, game="ataxx", seed=1, games=10, nodes=20)
+            )
             folder.add(played.result, played.samples)
     return path
 
@@ -159,34 +195,40 @@ RECIPE = Recipe(epochs=3, batch=256)
 
 
 def trained(samples: training.Samples, recipe: Recipe = RECIPE, threads: int = 1) -> Trainer:
-    trainer = Trainer(ataxx.training, samples, recipe, threads)
+    trainer = Trainer(ataxx.train.selfplay, samples, recipe, threads)
     while trainer.epoch < recipe.epochs:
         trainer.run_epoch()
     return trainer
 
 
 def test_training_lowers_the_loss_on_games_it_has_not_seen(samples: training.Samples) -> None:
-    before = Trainer(ataxx.training, samples, RECIPE).validate()
+    before = Trainer(ataxx.train.selfplay, samples, RECIPE).validate()
     assert trained(samples).validate() < 0.9 * before
 
 
 def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: training.Samples) -> None:
     first = trained(samples).parameters
     assert np.array_equal(first, trained(samples, threads=2).parameters)
-    assert not np.array_equal(first, trained(samples, Recipe(epochs=3, batch=256, seed=2)).parameters)
+    assert not np.array_equal(
+        first, trained(samples, Recipe(epochs=3, batch=256, seed=2)).parameters
+    )
 
 
-def test_a_checkpoint_goes_on_as_if_nothing_had_been(samples: training.Samples, tmp_path: Path) -> None:
-    trainer = Trainer(ataxx.training, samples, RECIPE)
+def test_a_checkpoint_goes_on_as_if_nothing_had_been(
+    samples: training.Samples, tmp_path: Path
+) -> None:
+    trainer = Trainer(ataxx.train.selfplay, samples, RECIPE)
     trainer.run_epoch()
     training.write_checkpoint(tmp_path / "state", trainer)
-    other = Trainer(ataxx.training, samples, RECIPE)
+    other = Trainer(ataxx.train.selfplay, samples, RECIPE)
     other.restore(training.read_checkpoint(tmp_path / "state"))
     while other.epoch < RECIPE.epochs:
         other.run_epoch()
     assert np.array_equal(other.parameters, trained(samples).parameters)
     with pytest.raises(QuartetError, match="not the same recipe"):
-        Trainer(ataxx.training, samples, Recipe()).restore(training.read_checkpoint(tmp_path / "state"))
+        Trainer(ataxx.train.selfplay, samples, Recipe()).restore(
+            training.read_checkpoint(tmp_path / "state")
+        )
     (tmp_path / "state").write_bytes(b"nonsense")
     with pytest.raises(TextError, match="no checkpoint"):
         training.read_checkpoint(tmp_path / "state")
@@ -207,14 +249,22 @@ def test_targets_are_lambda_returns(samples: training.Samples) -> None:
         elif samples.last[place]:
             following = (samples.results[place] + 1) / 2
         else:
-            passes = (samples.plies[place + 1] - samples.plies[place]) % 2 == 0  # the other side was skipped
+            # the other side was skipped
+            passes = (samples.plies[place + 1] - samples.plies[place]) % 2 == 0
             following = targets[place + 1] if passes else 1 - targets[place + 1]
-        assert targets[place] == pytest.approx(0.25 * samples.expected[place] + 0.75 * following, abs=1e-5)
-    assert Trainer(ataxx.training, samples, Recipe(trace=0.75))._targets.tolist() == targets.tolist()
+        assert targets[place] == pytest.approx(
+            0.25 * samples.expected[place] + 0.75 * following, abs=1e-5
+        )
+    assert (
+        Trainer(ataxx.train.selfplay, samples, Recipe(trace=0.75))._targets.tolist()
+        == targets.tolist()
+    )
 
 
 def test_games_are_told_apart(samples: training.Samples) -> None:
-    assert 20 < (samples.last & ~samples.aside).sum() <= 30, "a game that is solved at once has no samples"
+    assert 20 < (samples.last & ~samples.aside).sum() <= 30, (
+        "a game that is solved at once has no samples"
+    )
     assert samples.last[samples.aside].all()
     sign = np.where(samples.plies % 2, -samples.results, samples.results)  # of the first seat
     within = ~samples.last[:-1]
@@ -224,8 +274,8 @@ def test_games_are_told_apart(samples: training.Samples) -> None:
 
 def test_what_is_all_but_over_is_not_learned_from(samples: training.Samples) -> None:
     pieces = np.unpackbits(samples.positions, axis=1).sum(1)
-    assert np.array_equal(ataxx.training.open_positions(samples.positions), pieces <= 45)
-    trainer = Trainer(ataxx.training, samples, RECIPE)
+    assert np.array_equal(ataxx.train.selfplay.open_positions(samples.positions), pieces <= 45)
+    trainer = Trainer(ataxx.train.selfplay, samples, RECIPE)
     used = np.concatenate([trainer._training, trainer._validation])
     assert pieces.max() > 45 >= pieces[used].max()
     assert 0.012 < samples.expected[used].min() < samples.expected[used].max() < 0.988
@@ -236,7 +286,9 @@ def test_what_is_all_but_over_is_not_learned_from(samples: training.Samples) -> 
 def test_the_unit_of_the_scores_is_found() -> None:
     random = np.random.default_rng(6)
     scores = random.normal(0, 500, 50_000)
-    results = np.where(random.random(50_000) < 1 / (1 + np.exp(-scores / 250)), 1, -1).astype(np.int8)
+    results = np.where(random.random(50_000) < 1 / (1 + np.exp(-scores / 250)), 1, -1).astype(
+        np.int8
+    )
     assert training.unit_of_scores(scores.astype(np.int16), results) == pytest.approx(250, rel=0.05)
 
 
@@ -244,7 +296,10 @@ def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
     """Engines of two generations may count differently; what they expect is the same."""
     with Folder(tmp_path, "ataxx", {}) as folder:
         for number, file in enumerate(sorted(data.glob("*.samples"))):
-            played = np.frombuffer(read(file, "ataxx")[1], [("position", "u1", (16,)), ("score", "<i2"), ("rest", "u1", (4,))]).copy()
+            played = np.frombuffer(
+                read(file, "ataxx")[1],
+                [("position", "u1", (16,)), ("score", "<i2"), ("rest", "u1", (4,))],
+            ).copy()
             played["score"] *= 3
             folder.add(Batch(number, 1, 10, 20, len(played)), played.tobytes())
     both = training.load("ataxx", [data, tmp_path], 16)
@@ -255,22 +310,28 @@ def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
 
 def test_integers_compute_what_the_floats_do(samples: training.Samples) -> None:
     trainer = trained(samples)
-    shape, body, rounded = ataxx.training.quantised(*trainer.network())
+    shape, body, rounded = ataxx.train.selfplay.quantised(*trainer.network())
     weights = Weights(seal("weights", {"game": "ataxx", **shape}, body))
     positions = samples.positions[:200]
     inputs = np.empty((200, 36), np.uint16)
-    ataxx.training.features(samples.positions, np.arange(200), np.zeros(200, np.uint8), inputs)
+    ataxx.train.selfplay.features(
+        samples.positions, np.arange(200), np.zeros(200, np.uint8), inputs
+    )
     outputs = np.empty(200, np.float32)
     sparse_net.run(rounded, None, 64, inputs, np.zeros(200, np.float32), outputs)
     for position, output in zip(positions, outputs, strict=True):
-        own, other = (int.from_bytes(part.tobytes(), "little") for part in (position[:8], position[8:]))
+        own, other = (
+            int.from_bytes(part.tobytes(), "little") for part in (position[:8], position[8:])
+        )
         assert weights.value(own, other) == pytest.approx(400 * float(output), abs=1.5)
     assert abs(trainer.validate(rounded) - trainer.validate()) < 0.01 * trainer.validate()
 
 
-def test_what_cannot_be_trained_is_told(data: Path, samples: training.Samples, tmp_path: Path) -> None:
+def test_what_cannot_be_trained_is_told(
+    data: Path, samples: training.Samples, tmp_path: Path
+) -> None:
     with pytest.raises(QuartetError, match="multiple of 64"):
-        Trainer(ataxx.training, samples, Recipe(hidden=65))
+        Trainer(ataxx.train.selfplay, samples, Recipe(hidden=65))
     with pytest.raises(QuartetError, match="two files"):
         training.load("ataxx", [tmp_path], 16)
     for number in (0, 1):
@@ -287,14 +348,36 @@ def test_what_cannot_be_trained_is_told(data: Path, samples: training.Samples, t
 
 def test_the_whole_way(tmp_path: Path) -> None:
     def quartet(*arguments: str) -> str:
-        done = subprocess.run([sys.executable, "-m", "quartet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "quartet", *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     games, out = tmp_path / "games", tmp_path / "weights.bin"
-    quartet("selfplay", "ataxx", "--games", "64", "--nodes", "10", "--jobs", "1", "--out", str(games))
-    said = quartet("train", "ataxx", str(games), "--out", str(out), "--epochs", "3", "--batch", "256", "--jobs", "1")
-    losses = [float(line.rpartition(" ")[2]) for line in said.splitlines() if line.startswith("epoch")]
+    quartet(
+        "selfplay", "ataxx", "--games", "64", "--nodes", "10", "--jobs", "1", "--out", str(games)
+    )
+    said = quartet(
+        "train",
+        "ataxx",
+        str(games),
+        "--out",
+        str(out),
+        "--epochs",
+        "3",
+        "--batch",
+        "256",
+        "--jobs",
+        "1",
+    )
+    losses = [
+        float(line.rpartition(" ")[2]) for line in said.splitlines() if line.startswith("epoch")
+    ]
     assert len(losses) == 3
     assert losses[2] < losses[0]
     weights = Weights(out.read_bytes())

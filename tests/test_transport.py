@@ -1,4 +1,5 @@
-"""The agent's side of the file exchange: whatever happens, the best answer so far is in place and stderr has one line."""
+"""The agent's side of the file exchange: whatever happens, the best answer so far is in place and
+stderr has one line."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.transport import BAD_INPUT, FAILED, GOOD, FileExchange, exchange
+from core.agent.files import BAD_INPUT, FAILED, GOOD, FileExchange, exchange
 
 Answer = Callable[[str], None]
 
@@ -46,7 +47,9 @@ def test_late_answers_come_once(files: FileExchange, tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "two"
 
 
-def test_a_bug_does_not_lose_the_answer(files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_does_not_lose_the_answer(
+    files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def think(_: bytes, answer: Answer) -> None:
         answer("good")
         raise ZeroDivisionError("a bug\nof ours")
@@ -56,7 +59,9 @@ def test_a_bug_does_not_lose_the_answer(files: FileExchange, tmp_path: Path, cap
     assert capsys.readouterr().err == "internal error: ZeroDivisionError: a bug of ours\n"
 
 
-def test_a_bug_without_an_answer_fails(files: FileExchange, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_without_an_answer_fails(
+    files: FileExchange, capsys: pytest.CaptureFixture[str]
+) -> None:
     def think(_: bytes, answer: Answer) -> None:
         raise ZeroDivisionError
 
@@ -64,7 +69,9 @@ def test_a_bug_without_an_answer_fails(files: FileExchange, capsys: pytest.Captu
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_complaints_come_with_the_answer(files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_complaints_come_with_the_answer(
+    files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def think(_: bytes, answer: Answer) -> str:
         answer("a guess")
         return "it is torn"
@@ -74,7 +81,9 @@ def test_complaints_come_with_the_answer(files: FileExchange, tmp_path: Path, ca
     assert capsys.readouterr().err == f"{tmp_path}/in: it is torn\n"
 
 
-def test_a_target_that_cannot_be_written(files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_that_cannot_be_written(
+    files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "out.new").mkdir()  # where the draft goes
 
     def think(_: bytes, answer: Answer) -> None:

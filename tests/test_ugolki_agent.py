@@ -1,4 +1,5 @@
-"""`python -m ugolki` as the contest's server starts it: a folder with input.txt in, output.txt and an exit status out."""
+"""`python -m ugolki` as the contest's server starts it: a folder with input.txt in, output.txt and
+an exit status out."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from random import Random
 import pytest
 
 from core.limits import Limits
-from judge import process as judged
+from quartet.judge import process as judged
 from ugolki import rules as fast
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
-from ugolki.memory import Memory
+from ugolki.opponents.memory import Memory
 from ugolki.players import player
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
@@ -25,10 +26,14 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = (ROOT / "tests/data/ugolki/example_input.txt").read_bytes()
 
 
-def run(folder: Path, data: bytes | None, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, data: bytes | None, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
     if data is not None:
         (folder / "input.txt").write_bytes(data)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")
+    }
     return subprocess.run(
         [sys.executable, "-m", "ugolki", *arguments],
         cwd=folder,
@@ -63,7 +68,8 @@ def test_who_needs_no_memory_leaves_none(tmp_path: Path, arguments: tuple[str, .
 
 
 def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
-    """What it remembers after a game of moves in processes of their own is what an engine knows that has lived through the game."""
+    """What it remembers after a game of moves in processes of their own is what an engine knows
+    that has lived through the game."""
     engine, others, position = Engine(), player("beam:30"), fast.Position.start(2, opening=4)
     for _ in range(6):
         run(tmp_path, position.text().encode(), QUARTET_NODES="300")
@@ -76,7 +82,9 @@ def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
     (tmp_path / "input.txt").write_text(position.text())
     known = Memory(str(tmp_path)).recall(position)
     assert known is not None
-    assert [[one.text() for one in row] for row in known[0]] == [[one.text() for one in row] for row in engine.habits]
+    assert [[one.text() for one in row] for row in known[0]] == [
+        [one.text() for one in row] for row in engine.habits
+    ]
     assert engine.habits[0][1].expectation()[1] > 0
 
 
@@ -128,9 +136,18 @@ FIRST_ROW = b"0 1 1 1 0 0 2 2 2 0"
     ("data", "complaint"),
     [
         (EXAMPLE.replace(FIRST_ROW, FIRST_ROW[2:]), "row 1 has 9 cells, not 10"),
-        (EXAMPLE.replace(FIRST_ROW, b"0 1 1 1 0 0 7 x 2 0"), "unknown digit '7' at column 6, row 1"),
-        (EXAMPLE.replace(FIRST_ROW, b"0 1 1 1 0 0 2 2 2 1"), "7 of our pieces (1) are on the board, not 6"),
-        (EXAMPLE.replace(FIRST_ROW, b"0 1 1 0 0 0 2 2 2 0"), "5 of our pieces (1) are on the board, not 6"),
+        (
+            EXAMPLE.replace(FIRST_ROW, b"0 1 1 1 0 0 7 x 2 0"),
+            "unknown digit '7' at column 6, row 1",
+        ),
+        (
+            EXAMPLE.replace(FIRST_ROW, b"0 1 1 1 0 0 2 2 2 1"),
+            "7 of our pieces (1) are on the board, not 6",
+        ),
+        (
+            EXAMPLE.replace(FIRST_ROW, b"0 1 1 0 0 0 2 2 2 0"),
+            "5 of our pieces (1) are on the board, not 6",
+        ),
         (EXAMPLE[2:], "the move number is missing"),
         (EXAMPLE.replace(b"0\n", b"zero\n", 1), "the move number is 'zero', not a number"),
     ],
@@ -153,7 +170,11 @@ def test_bad_input_is_named_and_still_answered(tmp_path: Path, data: bytes, comp
         (b"", "it is empty; no legal move"),
         (b"\xff\xfe\x00\xd8 rubbish \x00\x01", "no legal move"),
         (EXAMPLE.replace(b"1", b"0"), "none of our pieces (1) is on the board; no legal move"),
-        (b"0\n" + b"1 2 2 0 0 0 0 0 0 0\n2 2 2 0 0 0 0 0 0 0\n2 0 0 0 0 0 0 0 0 0\n" + b"0 0 0 0 0 0 0 0 0 0\n" * 7, "no legal move"),
+        (
+            b"0\n1 2 2 0 0 0 0 0 0 0\n2 2 2 0 0 0 0 0 0 0\n2 0 0 0 0 0 0 0 0 0\n"
+            + b"0 0 0 0 0 0 0 0 0 0\n" * 7,
+            "no legal move",
+        ),
     ],
 )
 def test_no_answer_without_a_legal_move(tmp_path: Path, data: bytes | None, complaint: str) -> None:
@@ -166,7 +187,11 @@ def test_no_answer_without_a_legal_move(tmp_path: Path, data: bytes | None, comp
 
 
 def test_all_home_is_no_error(tmp_path: Path) -> None:
-    rows = ["0 0 0 0 0 0 0 0 0 0"] * 7 + ["0 0 0 0 0 0 1 1 1 0", "0 0 0 0 0 0 1 1 1 0", "0 0 0 0 0 0 0 0 0 0"]
+    rows = ["0 0 0 0 0 0 0 0 0 0"] * 7 + [
+        "0 0 0 0 0 0 1 1 1 0",
+        "0 0 0 0 0 0 1 1 1 0",
+        "0 0 0 0 0 0 0 0 0 0",
+    ]
     done = run(tmp_path, "\n".join(["30", *rows]).encode())
     assert (done.returncode, done.stderr) == (0, "")
     position = Position.parse("\n".join(["30", *rows]))
@@ -207,7 +232,9 @@ def test_built_in_players_are_programs_too(tmp_path: Path, name: str) -> None:
 
 
 def start(folder: Path, *arguments: str, target: str = "20") -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")
+    }
     return subprocess.Popen(
         [sys.executable, "-m", "ugolki", *arguments],
         cwd=folder,
@@ -237,7 +264,8 @@ def test_a_good_move_is_there_long_before_the_end(tmp_path: Path) -> None:
     position = Position.parse(EXAMPLE.decode())
     best = max(before(m) - after(m) for m in position.legal())
     assert early in position.legal()
-    assert before(early) - after(early) >= best - 2  # a searched move, not the first legal one (which gains nothing)
+    # a searched move, not the first legal one (which gains nothing)
+    assert before(early) - after(early) >= best - 2
 
 
 def before(move: tuple[int, ...]) -> int:
@@ -270,7 +298,8 @@ def test_killed_at_any_instant_the_answer_is_whole_or_missing(tmp_path: Path) ->
         time.sleep(random.uniform(0, 0.15))
         process.kill()
         process.wait()
-        # Killed before its first act it leaves what was there; from then on there is nothing, or a whole legal answer.
+        # Killed before its first act it leaves what was there; from then on there is nothing, or a
+        # whole legal answer.
         if (tmp_path / "output.txt").exists() and (tmp_path / "output.txt").read_text() != stale:
             assert answer(tmp_path) in position.legal()
     (tmp_path / "output.txt").unlink(missing_ok=True)
@@ -284,15 +313,21 @@ def test_killed_at_any_instant_the_answer_is_whole_or_missing(tmp_path: Path) ->
 
 
 def test_the_budget_counts_from_the_start_of_the_process(tmp_path: Path) -> None:
-    """An interpreter that takes 0.6 s to come up must think the less: its whole time stays near the target, far below target + 0.6."""
+    """An interpreter that takes 0.6 s to come up must think the less: its whole time stays near the
+    target, far below target + 0.6."""
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     (tmp_path / "sitecustomize.py").write_text("import time; time.sleep(0.6)")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("QUARTET_")
+    }
     took = []
     for path in (str(ROOT), f"{tmp_path}{os.pathsep}{ROOT}"):
         started = time.monotonic()
         subprocess.run(
-            [sys.executable, "-m", "ugolki"], cwd=tmp_path, check=True, env={**environment, "PYTHONPATH": path, "QUARTET_TARGET": "2.0"}
+            [sys.executable, "-m", "ugolki"],
+            cwd=tmp_path,
+            check=True,
+            env={**environment, "PYTHONPATH": path, "QUARTET_TARGET": "2.0"},
         )
         took.append(time.monotonic() - started)
     plain, slow = took
@@ -302,7 +337,11 @@ def test_the_budget_counts_from_the_start_of_the_process(tmp_path: Path) -> None
 def test_memory_stays_small(tmp_path: Path) -> None:
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     done = judged.run(
-        [sys.executable, "-m", "ugolki"], tmp_path, seconds=60, megabytes=1000, env={"PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.6"}
+        [sys.executable, "-m", "ugolki"],
+        tmp_path,
+        seconds=60,
+        megabytes=1000,
+        env={"PYTHONPATH": str(ROOT), "QUARTET_TARGET": "0.6"},
     )
     assert done.exit == 0
     assert 0 < done.megabytes < 128

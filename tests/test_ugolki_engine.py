@@ -8,10 +8,10 @@ from statistics import fmean
 
 import pytest
 
-from arena.inprocess import Budget, match
-from core.clock import now
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
+from core.native.clock import now
+from quartet.arena.inprocess import Budget, match
 from ugolki.engine import DEFAULT_ITERATIONS, Engine
 from ugolki.geometry import SEATS, SIZE, distance
 from ugolki.players import player
@@ -20,7 +20,9 @@ from ugolki.rules import Position
 
 def alone(position: Position, seat: int = 0) -> Position:
     """The same with the pieces of one seat only."""
-    return Position.from_cells([label if label == seat + 1 else 0 for label in position.cells], position.ply)
+    return Position.from_cells(
+        [label if label == seat + 1 else 0 for label in position.cells], position.ply
+    )
 
 
 def board(*pieces: tuple[int, int, int]) -> Position:
@@ -51,9 +53,12 @@ def test_it_takes_a_win() -> None:
 
 
 def test_it_stops_a_rival_who_would_win() -> None:
-    """Seat 3 is home when it steps from (5, 3) to (6, 3); with our piece in its way we come home first, over (6, 4) and (6, 6)."""
+    """Seat 3 is home when it steps from (5, 3) to (6, 3); with our piece in its way we come home
+    first, over (6, 4) and (6, 6)."""
     rival = [(6, 0, 4), (7, 0, 4), (8, 0, 4), (6, 1, 4), (7, 3, 4), (5, 3, 4)]
-    position = board(*rival, (6, 4, 2), (6, 2, 1), (6, 6, 1), (7, 6, 1), (8, 6, 1), (7, 7, 1), (8, 7, 1))
+    position = board(
+        *rival, (6, 4, 2), (6, 2, 1), (6, 6, 1), (7, 6, 1), (8, 6, 1), (7, 7, 1), (8, 7, 1)
+    )
     after = position.lose_turn().lose_turn().lose_turn()
     assert [move for move in after.legal() if after.play(move).over] == [(5, 3, 6, 3)]
     assert Engine().choose(position, Limits(nodes=3000)).move == (6, 2, 6, 3)
@@ -120,29 +125,45 @@ def test_penalties_of_the_fast_rules_are_the_distances() -> None:
         for index in range(SIZE * SIZE):
             cells = [0] * (SIZE * SIZE)
             cells[index] = seat + 1
-            assert Position.from_cells(cells).scores()[seat] == distance(seat, index % SIZE, index // SIZE)
+            assert Position.from_cells(cells).scores()[seat] == distance(
+                seat, index % SIZE, index // SIZE
+            )
 
 
 def test_it_beats_three_greedy_players() -> None:
-    """Fixed nodes and seeds, so the same games on every machine; the measured share over 400 games is in docs/results.md."""
+    """Fixed nodes and seeds, so the same games on every machine; the measured share over 400 games
+    is in docs/results.md."""
     with ProcessPoolExecutor(2) as executor:
-        outcomes = match("ugolki", ("bot", "greedy", "greedy", "greedy"), (Budget(nodes=1000),) * 4, 40, 1, executor, progress=False)
+        outcomes = match(
+            "ugolki",
+            ("bot", "greedy", "greedy", "greedy"),
+            (Budget(nodes=1000),) * 4,
+            40,
+            1,
+            executor,
+            progress=False,
+        )
     share = fmean(outcome.shares[0] for outcome in outcomes)
     assert share >= 0.85  # fair is 0.25
     assert math.isclose(sum(sum(outcome.shares) for outcome in outcomes), len(outcomes))
 
 
 def test_it_beats_the_search_that_knew_distances_only() -> None:
-    """Three of it, at a quarter of the iterations; fixed nodes and seeds, so the same games on every machine."""
+    """Three of it, at a quarter of the iterations; fixed nodes and seeds, so the same games on
+    every machine."""
     engine, won = Engine(), 0.0
     for game in range(16):
         position = Position.start(game // SEATS, opening=4)
         others = {seat: player("uct:500") for seat in range(SEATS) if seat != game % SEATS}
         while not position.over:
             searcher = others.get(position.to_move, engine)
-            position = position.play(searcher.choose(position, Limits(nodes=2000 if searcher is engine else None)).move)
+            position = position.play(
+                searcher.choose(position, Limits(nodes=2000 if searcher is engine else None)).move
+            )
         scores = position.scores()
-        won += (scores[game % SEATS] == min(s for s in scores if s is not None)) / scores.count(min(s for s in scores if s is not None))
+        won += (scores[game % SEATS] == min(s for s in scores if s is not None)) / scores.count(
+            min(s for s in scores if s is not None)
+        )
     assert won >= 6  # fair is 4
 
 
@@ -162,7 +183,8 @@ def test_what_it_expects_adds_up() -> None:
 
 
 def test_candidates_are_what_the_search_weighed() -> None:
-    """A win in one is the most visited, finishes first, and leaves no penalty; visits add up to the iterations."""
+    """A win in one is the most visited, finishes first, and leaves no penalty; visits add up to the
+    iterations."""
     engine = Engine()
     assert engine.candidates() == []
     home = [(6, 6, 1), (7, 6, 1), (8, 6, 1), (6, 7, 1), (7, 7, 1)]
@@ -170,7 +192,13 @@ def test_candidates_are_what_the_search_weighed() -> None:
     position = board(*home, (5, 8, 1), *rivals)
     info = engine.choose(position, Limits(nodes=2000))
     rows = engine.candidates()
-    assert rows[0] == {"move": info.move, "visits": rows[0]["visits"], "share": 1.0, "order": "0 2", "penalty": 0.0}
+    assert rows[0] == {
+        "move": info.move,
+        "visits": rows[0]["visits"],
+        "share": 1.0,
+        "order": "0 2",
+        "penalty": 0.0,
+    }
     assert sum(int(str(row["visits"])) for row in rows) == 2000
     assert {row["move"] for row in rows} <= set(position.legal())
     assert any(row["penalty"] for row in rows[1:])
@@ -180,5 +208,8 @@ def test_no_candidates_where_nothing_was_searched() -> None:
     engine = Engine()
     engine.choose(Position.start(), Limits(nodes=200))
     rival = [(c, r, 3) for c, r in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 3))]
-    engine.choose(board(*rival, (5, 9, 1), (9, 8, 1), (9, 7, 1), (9, 6, 1), (8, 9, 1), (9, 9, 1)), Limits(nodes=100))
+    engine.choose(
+        board(*rival, (5, 9, 1), (9, 8, 1), (9, 7, 1), (9, 6, 1), (8, 9, 1), (9, 9, 1)),
+        Limits(nodes=100),
+    )
     assert engine.candidates() == []

@@ -1,4 +1,5 @@
-"""Ugolki's networks: that what they see and compute is what network.h says, that samples tell what happened, and that training works."""
+"""Ugolki's networks: that what they see and compute is what network.h says, that samples tell what
+happened, and that training works."""
 
 from __future__ import annotations
 
@@ -13,22 +14,23 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from arena import selfplay
-from arena.samples import Folder
-from arena.selfplay import Unit
-from core import sparse_net
 from core.errors import QuartetError, TextError
 from core.limits import Limits
-from core.sealed import seal, unseal
-from core.training import ASIDE, FIRST
-from quartet.selfplay import command as quartet_selfplay
-from quartet.train import command as quartet_train
+from core.nn import sparse_net
+from core.nn.contract import ASIDE, FIRST
+from core.nn.sealed import seal, unseal
+from quartet.cli.selfplay import command as quartet_selfplay
+from quartet.cli.train import command as quartet_train
+from quartet.training import selfplay
+from quartet.training.samples import Folder
+from quartet.training.selfplay import Unit
 from tests.games import ROOT
-from ugolki import learn, learning, training
 from ugolki.engine import Engine, use_weights
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
 from ugolki.rules import Position
-from ugolki.train import command
+from ugolki.train import learn, learning
+from ugolki.train import selfplay as training
+from ugolki.train.__main__ import command
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +75,11 @@ def solo(placements: list[tuple[int, ...]]) -> NDArray[np.float32]:
 
 def placement(position: Position, seat: int) -> tuple[int, ...]:
     """The cells of a seat's pieces as it sees them, in ascending order."""
-    own = [seen(seat, cell % SIZE, cell // SIZE) for cell, label in enumerate(position.cells) if label == seat + 1]
+    own = [
+        seen(seat, cell % SIZE, cell // SIZE)
+        for cell, label in enumerate(position.cells)
+        if label == seat + 1
+    ]
     return tuple(sorted(SIZE * row + column for column, row in own))
 
 
@@ -94,7 +100,9 @@ def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
 
 def test_the_solo_network_knows_the_shortest_way() -> None:
     """The exact distances on a shortest way are 19, 18, .. 0."""
-    known = json.loads((ROOT / "tests" / "data" / "ugolki" / "solo_optimal.json").read_text())["empty"]
+    known = json.loads((ROOT / "tests" / "data" / "ugolki" / "solo_optimal.json").read_text())[
+        "empty"
+    ]
     position = Position.from_cells([label if label == 1 else 0 for label in Position.start().cells])
     way = [placement(position, 0)]
     for move in known["sequence"]:
@@ -118,7 +126,11 @@ def inputs_of(position: Position, view: int) -> list[int]:
     expected += [MISSING] * (SEATS * PIECES - len(expected))
     rounds = (position.moves * SEATS - position.ply + 3) // 4
     spans = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
-    return [*sorted(expected), TURN + (position.ply - view) % SEATS, SPANS + sum(rounds >= span for span in spans)]
+    return [
+        *sorted(expected),
+        TURN + (position.ply - view) % SEATS,
+        SPANS + sum(rounds >= span for span in spans),
+    ]
 
 
 def test_inputs_of_seats(samples: learning.Samples) -> None:
@@ -151,7 +163,9 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
     row = 0
     for number, size in zip(chosen, sizes, strict=True):
         position = position_of(samples.records[number])
-        after = sorted(inputs_of(position.play(move), position.to_move) for move in position.legal())
+        after = sorted(
+            inputs_of(position.play(move), position.to_move) for move in position.legal()
+        )
         found = [[*sorted(one[:24]), *one[24:26]] for one in inputs[row : row + size].tolist()]
         assert sorted(found) == after
         assert 200 < visits[row : row + size].sum() <= 265
@@ -166,14 +180,18 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
 
 def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
     inputs = np.empty((4 * 100, learn.ACTIVE), np.uint16)
-    count = learn.seats_of(SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs)
+    count = learn.seats_of(
+        SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs
+    )
     for body in (VALUE, POLICY):
         numbers = np.frombuffer(body, "<i2").astype(np.float32)
-        parameters = np.concatenate([numbers[: -learn.HIDDEN] / learn.ONE, numbers[-learn.HIDDEN :] / learn.OUTPUT_ONE, [0]]).astype(
-            np.float32
-        )
+        parameters = np.concatenate(
+            [numbers[: -learn.HIDDEN] / learn.ONE, numbers[-learn.HIDDEN :] / learn.OUTPUT_ONE, [0]]
+        ).astype(np.float32)
         expected, found = np.empty(count, np.float32), np.empty(count, np.float32)
-        sparse_net.run(parameters, None, learn.HIDDEN, inputs[:count], np.zeros(count, np.float32), expected)
+        sparse_net.run(
+            parameters, None, learn.HIDDEN, inputs[:count], np.zeros(count, np.float32), expected
+        )
         learn.logits(body, inputs[:count], found)
         assert found == pytest.approx(expected, abs=0.02)
         assert np.ptp(found) > 1
@@ -184,7 +202,7 @@ def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
 
 PROGRAM = r"""
 #include <stdio.h>
-#include "ugolki/network.h"
+#include "ugolki/nn/network.h"
 
 static uint32_t state = 1;
 static int16_t number(int most) { state = state * 1664525u + 1013904223u; return (int16_t)((int)(state >> 8) % (2 * most + 1) - most); }
@@ -213,8 +231,12 @@ def test_every_machine_computes_the_same(tmp_path: Path) -> None:
     said = []
     for number, flags in enumerate(([], ["-DNETWORK_SSE2=0", "-O1"], ["-DNETWORK_SSE2=0", "-O3"])):
         program = tmp_path / f"program{number}"
-        subprocess.run(["cc", *flags, f"-I{ROOT}", str(tmp_path / "program.c"), "-o", str(program)], check=True)
-        said.append(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout)
+        subprocess.run(
+            ["cc", *flags, f"-I{ROOT}", str(tmp_path / "program.c"), "-o", str(program)], check=True
+        )
+        said.append(
+            subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+        )
     assert said[0] == said[1] == said[2]
     assert len(set(said[0].splitlines())) > 900
 
@@ -258,7 +280,9 @@ def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
     for record in records[::9]:
         position = position_of(record)
         engine.choose(position, Limits(nodes=60))
-        packed = training.packed(position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0)
+        packed = training.packed(
+            position, engine.expectation() or (), engine.visits(), (0, 0, 0, 0), 0
+        )
         assert packed[4:36] == record[4:36].tobytes()
         assert packed[40:] == record[40:].tobytes()
     path = records[records[:, 2] & ASIDE == 0]
@@ -274,7 +298,11 @@ def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
     targets = learning.targets_of(samples, 0.8)
     for place in range(len(samples)):
         following = samples.results[place] if samples.last[place] else targets[place + 1]
-        expected = samples.shares[place] if samples.aside[place] else 0.2 * samples.shares[place] + 0.8 * following
+        expected = (
+            samples.shares[place]
+            if samples.aside[place]
+            else 0.2 * samples.shares[place] + 0.8 * following
+        )
         assert targets[place] == pytest.approx(expected, abs=1e-5)
 
 
@@ -300,15 +328,44 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
         return done.output
 
     done = CliRunner().invoke(
-        quartet_selfplay, ["ugolki", "--games", "64", "--nodes", "5", "--jobs", "1", "--out", str(tmp_path / "games")]
+        quartet_selfplay,
+        [
+            "ugolki",
+            "--games",
+            "64",
+            "--nodes",
+            "5",
+            "--jobs",
+            "1",
+            "--out",
+            str(tmp_path / "games"),
+        ],
     )
     assert done.exit_code == 0, done.output
     assert f"positions of 64 games in {tmp_path / 'games'}" in done.output
-    (tmp_path / "solo.bin").write_bytes(seal("solo", {"game": "ugolki", "data": "none", "command": "python -m ugolki.train solo"}, SOLO))
+    (tmp_path / "solo.bin").write_bytes(
+        seal(
+            "solo",
+            {"game": "ugolki", "data": "none", "command": "python -m ugolki.train solo"},
+            SOLO,
+        )
+    )
     recipe = ("--epochs", 40, "--policy-epochs", 40, "--rate", 0.02)
-    said = run("fit", folder, tmp_path / "games", "--solo", tmp_path / "solo.bin", "--out", tmp_path / "w.bin", *recipe)
+    said = run(
+        "fit",
+        folder,
+        tmp_path / "games",
+        "--solo",
+        tmp_path / "solo.bin",
+        "--out",
+        tmp_path / "w.bin",
+        *recipe,
+    )
     for name in ("value", "policy"):
-        losses = [float(loss) for loss in re.findall(rf"^{name}, epoch \d+: loss ([\d.]+)", said, re.MULTILINE)]
+        losses = [
+            float(loss)
+            for loss in re.findall(rf"^{name}, epoch \d+: loss ([\d.]+)", said, re.MULTILINE)
+        ]
         assert len(losses) == 40
         assert losses[-1] < 0.8 * losses[0]
     try:
@@ -344,7 +401,9 @@ def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
     (tmp_path / "0.samples").write_bytes(seal("samples", {"game": "nim"}, b"odd"))
     with pytest.raises(TextError, match=r"0\.samples: .* is for 'nim'"):
         learning.load([tmp_path])
-    done = CliRunner().invoke(quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")])
+    done = CliRunner().invoke(
+        quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")]
+    )
     assert "python -m ugolki.train" in str(done.exception)
     nowhere = tmp_path / "no" / "w.bin"
     for tool, *arguments in (

@@ -1,4 +1,5 @@
-"""What Ugolki's engine takes the others for: that it is what opponents.pxd says, foretells them, and is fitted as said."""
+"""What Ugolki's engine takes the others for: that it is what opponents.pxd says, foretells them,
+and is fitted as said."""
 
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ from click.testing import CliRunner
 
 from core.errors import QuartetError
 from core.limits import Limits
-from ugolki import foretelling, learn
 from ugolki.geometry import SEATS, SIZE, seen
 from ugolki.players import player
 from ugolki.protocol import PASS
 from ugolki.rules import Position
-from ugolki.train import command
+from ugolki.train import learn
+from ugolki.train import opponents as foretelling
+from ugolki.train.__main__ import command
 
 HOME = 30
 """As in opponents.pxd."""
@@ -44,7 +46,9 @@ def positions(seed: int, games: int) -> list[Position]:
         path = []
         while not position.over:
             path.append(position)
-            position = position.play(PASS if position.legal() == [PASS] else beam.choose(position, Limits()).move)
+            position = position.play(
+                PASS if position.legal() == [PASS] else beam.choose(position, Limits()).move
+            )
         found += path[-SEATS:] + random.sample(path[:-SEATS], len(path) // 10)
     return found
 
@@ -60,7 +64,12 @@ def test_the_outlook_is_what_two_moves_cost() -> None:
                 assert second == -now - 2 * HOME
                 home[0] += 1
                 continue
-            best = min([first + now, *(cost(after(one, two).cells, seat) for two in one.legal() if two != PASS)])
+            best = min(
+                [
+                    first + now,
+                    *(cost(after(one, two).cells, seat) for two in one.legal() if two != PASS),
+                ]
+            )
             assert second == best - now - (HOME if best == 0 else 0)
             home[1] += best == 0
     assert min(home) > 0, "no seat came home, in one move or in two"
@@ -70,14 +79,17 @@ def test_a_logit_is_made_of_the_outlook() -> None:
     for position in positions(2, 2):
         _, now, following, logits = zip(*learn.outlook(position), strict=True)
         expected = [
-            -(a + b) / 32 + (68 / 64 if a == min(now) else 0) + (44 / 64 if b == min(following) else 0)
+            -(a + b) / 32
+            + (68 / 64 if a == min(now) else 0)
+            + (44 / 64 if b == min(following) else 0)
             for a, b in zip(now, following, strict=True)
         ]
         assert logits == pytest.approx(expected)
 
 
 def test_it_foretells_players_of_other_kinds() -> None:
-    """The likeliest of the two dozen moves is what each of them plays about every second time; a guess would be right once in 20."""
+    """The likeliest of the two dozen moves is what each of them plays about every second time; a
+    guess would be right once in 20."""
     names = ["beam:30", "brs:3", "uct:200"]
     for choices in foretelling.choices_of(names, 16, 5, lambda: None).values():
         assert len(choices) > 50
@@ -90,7 +102,11 @@ def test_numbers_are_found_again() -> None:
     for _ in range(4000):
         rows = np.hstack([random.normal(0, 2, (12, 2)), random.integers(0, 2, (12, 2))])
         weights = np.exp(rows @ numbers)
-        choices.append(foretelling.Choice(rows, np.log(weights), int(random.choice(12, p=weights / weights.sum()))))
+        choices.append(
+            foretelling.Choice(
+                rows, np.log(weights), int(random.choice(12, p=weights / weights.sum()))
+            )
+        )
     assert foretelling.fitted(choices) == pytest.approx(numbers, abs=0.1)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.clock import now
 from core.errors import RuleError, UnknownNameError
 from core.limits import Limits
+from core.native.clock import now
 from ugolki.geometry import SEATS
 from ugolki.players import player
 from ugolki.rules import Position
@@ -14,7 +14,10 @@ from ugolki.rules import Position
 
 def alone(name: str) -> int:
     """Moves of a player home, nobody else being on the board."""
-    position, moves = Position.from_cells([label if label == 1 else 0 for label in Position.start().cells]), 0
+    position, moves = (
+        Position.from_cells([label if label == 1 else 0 for label in Position.start().cells]),
+        0,
+    )
     searcher = player(name)
     while not position.over:
         if position.to_move == 0:
@@ -35,7 +38,10 @@ def test_beams_beat_three_greedy_players() -> None:
     wins = 0
     for seed in range(8):
         position = Position.start(seed, opening=4)
-        searchers = [player("beam:100" if seat == seed % SEATS else "greedy", seed * SEATS + seat) for seat in range(SEATS)]
+        searchers = [
+            player("beam:100" if seat == seed % SEATS else "greedy", seed * SEATS + seat)
+            for seat in range(SEATS)
+        ]
         while not position.over:
             position = position.play(searchers[position.to_move].choose(position, Limits()).move)
         wins += position.scores()[seed % SEATS] == 0
@@ -45,7 +51,10 @@ def test_beams_beat_three_greedy_players() -> None:
 def test_a_beam_is_the_same_from_every_seat() -> None:
     start = Position.start()
     for width in (1, 20):
-        scores = {player(f"beam:{width}").choose(Position.from_cells(start.cells, seat), Limits()).score for seat in range(SEATS)}
+        scores = {
+            player(f"beam:{width}").choose(Position.from_cells(start.cells, seat), Limits()).score
+            for seat in range(SEATS)
+        }
         assert len(scores) == 1
 
 
@@ -67,7 +76,9 @@ def test_tree_search_makes_its_iterations_or_fewer() -> None:
     assert player("uct:700").choose(start, Limits(deadline=now() - 1)).nodes == 128
 
 
-@pytest.mark.parametrize("name", ["beam", "beam:", "beam:0", "beam:1001", "uct:0", "uct:x", "brs:21", "uct:٣"])
+@pytest.mark.parametrize(
+    "name", ["beam", "beam:", "beam:0", "beam:1001", "uct:0", "uct:x", "brs:21", "uct:٣"]
+)
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(UnknownNameError, match="no built-in player"):
         player(name)

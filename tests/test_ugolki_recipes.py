@@ -1,4 +1,5 @@
-"""What Ugolki's engine foretells, whom it trusts, and what it remembers of them between the moves of a contest."""
+"""What Ugolki's engine foretells, whom it trusts, and what it remembers of them between the moves
+of a contest."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import pytest
 from core.limits import Limits
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
-from ugolki.habits import LOOKS, RECIPES, TRUSTS, Habits
-from ugolki.memory import FILE, Memory, moves_between
+from ugolki.opponents.beliefs import LOOKS, RECIPES, TRUSTS, Habits
+from ugolki.opponents.memory import FILE, Memory, moves_between
+from ugolki.opponents.policies import foretell
 from ugolki.players import gain, player
 from ugolki.protocol import PASS
-from ugolki.recipes import foretell
 from ugolki.rules import Position
 
 if TYPE_CHECKING:
@@ -23,8 +24,15 @@ if TYPE_CHECKING:
 
 BEAM, BEST_REPLY, GREEDY = range(RECIPES)
 WEIGHTS = 1 + RECIPES * len(TRUSTS)  # in a line of habits
-SAME = (("beam:10", BEAM, 0), ("beam:30", BEAM, 1), ("beam:90", BEAM, 2), ("brs:3", BEST_REPLY, 0), ("brs:4", BEST_REPLY, 1))
-"""Frozen players whose search is that of a recipe at a look. They have code of their own, so each tests the other."""
+SAME = (
+    ("beam:10", BEAM, 0),
+    ("beam:30", BEAM, 1),
+    ("beam:90", BEAM, 2),
+    ("brs:3", BEST_REPLY, 0),
+    ("brs:4", BEST_REPLY, 1),
+)
+"""Frozen players whose search is that of a recipe at a look. They have code of their own, so each
+tests the other."""
 
 
 def game(name: str, seed: int, noise: float = 0.0) -> list[tuple[Position, tuple[int, ...]]]:
@@ -35,7 +43,11 @@ def game(name: str, seed: int, noise: float = 0.0) -> list[tuple[Position, tuple
         legal = position.legal()
         move: tuple[int, ...] = PASS
         if legal != [PASS]:
-            move = random.choice(legal) if random.random() < noise else searcher.choose(position, Limits()).move
+            move = (
+                random.choice(legal)
+                if random.random() < noise
+                else searcher.choose(position, Limits()).move
+            )
             played.append((position, move))
         position = position.play(move)
     return played
@@ -54,7 +66,9 @@ def test_greedy_is_any_of_the_moves_that_gain_most() -> None:
     for position, _ in game("beam:3", 0, 0.2):
         best = max(gain(position, move) for move in position.legal())
         found = foretell(position, GREEDY, 0)
-        assert sorted(found) == sorted(move for move in position.legal() if gain(position, move) == best)
+        assert sorted(found) == sorted(
+            move for move in position.legal() if gain(position, move) == best
+        )
         several += len(found) > 1
     assert several > 10
 
@@ -105,7 +119,13 @@ def observed(name: str) -> Engine:
 
 @pytest.mark.parametrize(
     ("name", "recipe", "look"),
-    [("beam:100", BEAM, 0), ("beam:15", BEAM, 1), ("brs:4", BEST_REPLY, 1), ("brs:3", BEST_REPLY, 0), ("greedy", GREEDY, 0)],
+    [
+        ("beam:100", BEAM, 0),
+        ("beam:15", BEAM, 1),
+        ("brs:4", BEST_REPLY, 1),
+        ("brs:3", BEST_REPLY, 0),
+        ("greedy", GREEDY, 0),
+    ],
 )
 def test_it_sees_who_plays_by_a_recipe(name: str, recipe: int, look: int) -> None:
     for habits in observed(name).habits[look][1:]:
@@ -131,13 +151,18 @@ def test_there_is_a_good_report_before_it_learns() -> None:
     engine, reports = Engine(), []
     (before, move), (position, _) = game("brs:4", 1)[3:5]
     engine.observe(before, move)
-    engine.choose(position, Limits(nodes=500), lambda info: reports.append((info.nodes, engine.habits[0][3].stranger)))
+    engine.choose(
+        position,
+        Limits(nodes=500),
+        lambda info: reports.append((info.nodes, engine.habits[0][3].stranger)),
+    )
     assert reports[0] == (128, Habits().stranger)
     assert engine.habits[0][3].stranger != Habits().stranger
 
 
 def test_knowing_them_wins() -> None:
-    """Fixed nodes and openings, so the same games on every machine; the measured shares are in docs/results.md."""
+    """Fixed nodes and openings, so the same games on every machine; the measured shares are in
+    docs/results.md."""
     won = {True: 0, False: 0}
     for knowing in won:
         for number in range(16):
@@ -145,7 +170,11 @@ def test_knowing_them_wins() -> None:
             position = Position.start(number // SEATS, opening=4)
             while not position.over:
                 searcher = engine if position.to_move == seat else others
-                move = searcher.choose(position, Limits(nodes=500)).move if position.legal() != [PASS] else PASS
+                move = (
+                    searcher.choose(position, Limits(nodes=500)).move
+                    if position.legal() != [PASS]
+                    else PASS
+                )
                 if knowing and searcher is others and move != PASS:
                     engine.observe(position, move)
                 position = position.play(move)
@@ -174,7 +203,9 @@ def test_a_lost_turn_is_no_move() -> None:
     before = Position.start().play((1, 1, 0, 1))
     after = before.lose_turn()
     move = after.legal()[0]
-    assert keys(moves_between(before, after.play(move).lose_turn().cells) or ()) == keys([(after, move)])
+    assert keys(moves_between(before, after.play(move).lose_turn().cells) or ()) == keys(
+        [(after, move)]
+    )
 
 
 def test_what_cannot_have_been_played() -> None:
@@ -198,7 +229,9 @@ def test_a_memory_is_what_was_kept(tmp_path: Path) -> None:
     recalled = memory.recall(after)
     assert recalled is not None
     known, heard = recalled
-    assert [[one.text() for one in row] for row in known] == [[one.text() for one in row] for row in habits]
+    assert [[one.text() for one in row] for row in known] == [
+        [one.text() for one in row] for row in habits
+    ]
     assert keys(heard) == keys(played[SEATS + 1 : 2 * SEATS])
     assert memory.recall(played[3 * SEATS][0]) is None  # a round later
     assert memory.recall(position) is None
@@ -214,7 +247,8 @@ def test_a_spoilt_memory_is_none(tmp_path: Path) -> None:
     spoilt = [text[:end] for end in range(0, len(text) - 1, 7)]
     for i in range(len(lines)):
         spoilt += [
-            "\n".join([*lines[:i], line, *lines[i + 1 :]]) for line in ("", "nan " * WEIGHTS, "9" * 30, "-1 " * WEIGHTS, "\x00", "x")
+            "\n".join([*lines[:i], line, *lines[i + 1 :]])
+            for line in ("", "nan " * WEIGHTS, "9" * 30, "-1 " * WEIGHTS, "\x00", "x")
         ]
         spoilt.append("\n".join(lines[:i] + lines[i + 1 :]))
     for wrong in spoilt:

@@ -1,4 +1,5 @@
-"""What is special to Ugolki's rules and texts; what it shares with every game is in test_contract.py."""
+"""What is special to Ugolki's rules and texts; what it shares with every game is in
+test_contract.py."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 DATA = ROOT / "tests" / "data" / "ugolki"
 EXAMPLE = (DATA / "example_input.txt").read_text()
-BOTH = pytest.mark.parametrize("position_of", [reference.Position, rules.Position], ids=["reference", "fast"])
+BOTH = pytest.mark.parametrize(
+    "position_of", [reference.Position, rules.Position], ids=["reference", "fast"]
+)
 Rules = type[reference.Position] | type[rules.Position]
 Piece = tuple[int, int, int]
 """Column, row, label."""
@@ -39,12 +42,20 @@ def board(*pieces: Piece) -> tuple[int, ...]:
     return tuple(cells)
 
 
-def both(cells: tuple[int, ...], ply: int = 0, moves: int = 50, play_out: bool = False) -> tuple[reference.Position, rules.Position]:
-    return reference.Position(cells, ply, moves, play_out), rules.Position.from_cells(cells, ply, moves, play_out)
+def both(
+    cells: tuple[int, ...], ply: int = 0, moves: int = 50, play_out: bool = False
+) -> tuple[reference.Position, rules.Position]:
+    return reference.Position(cells, ply, moves, play_out), rules.Position.from_cells(
+        cells, ply, moves, play_out
+    )
 
 
 def make(
-    position_of: Rules, cells: tuple[int, ...], ply: int = 0, moves: int = 50, play_out: bool = False
+    position_of: Rules,
+    cells: tuple[int, ...],
+    ply: int = 0,
+    moves: int = 50,
+    play_out: bool = False,
 ) -> reference.Position | rules.Position:
     slow, fast = both(cells, ply, moves, play_out)
     return slow if position_of is reference.Position else fast
@@ -53,7 +64,12 @@ def make(
 def agree(slow: reference.Position, fast: rules.Position) -> None:
     """The two positions are the same in everything they show."""
     assert fast.cells == slow.cells
-    assert (fast.ply, fast.to_move, fast.over, fast.scores()) == (slow.ply, slow.to_move, slow.over, slow.scores())
+    assert (fast.ply, fast.to_move, fast.over, fast.scores()) == (
+        slow.ply,
+        slow.to_move,
+        slow.over,
+        slow.scores(),
+    )
     assert (fast.moves, fast.play_out) == (slow.moves, slow.play_out)
     assert fast.legal() == slow.legal()
     assert fast.pseudolegal() == slow.pseudolegal()
@@ -83,7 +99,9 @@ def test_the_start_is_the_statements() -> None:
     start = reference.Position.start()
     for seat, home in enumerate(homes):
         assert {absolute(seat, *cell) for cell in HOME} == home
-        assert {cell for cell, label in zip(ALL_CELLS, start.cells, strict=True) if label == seat + 1} == home
+        assert {
+            cell for cell, label in zip(ALL_CELLS, start.cells, strict=True) if label == seat + 1
+        } == home
     assert start.scores() == (52, 52, 52, 52)
 
 
@@ -95,7 +113,11 @@ def test_everybody_sees_the_same_start() -> None:
         assert position.text().splitlines() == ["0", *rows], ply
 
 
-@given(random=st.randoms(use_true_random=False), seat=st.integers(0, SEATS - 1), turn=st.integers(0, 49))
+@given(
+    random=st.randoms(use_true_random=False),
+    seat=st.integers(0, SEATS - 1),
+    turn=st.integers(0, 49),
+)
 def test_views_come_back(random: Random, seat: int, turn: int) -> None:
     """What a seat is sent, turned back and renamed, is the board."""
     cells = random_cells(random)
@@ -120,14 +142,28 @@ def test_answers_are_in_the_players_view() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " \n", "1 2 3", "1 2 3 0 0", "1 2 3 x", "1,2,3,0", "1 2 3 ²", "1 2 3 1.0", "1 2 3 9999999999", "1 2 3 --1"]
+    "text",
+    [
+        "",
+        " \n",
+        "1 2 3",
+        "1 2 3 0 0",
+        "1 2 3 x",
+        "1,2,3,0",
+        "1 2 3 ²",
+        "1 2 3 1.0",
+        "1 2 3 9999999999",
+        "1 2 3 --1",
+    ],
 )
 def test_answers_that_are_no_moves(text: str) -> None:
     with pytest.raises(TextError):
         parse_answer(text, 0)
 
 
-@pytest.mark.parametrize("text", ["1 2 3 -1", "1 2 3 10", "999999999 0 0 0", "0 0 1 1", "1 1 1 1", "-1 -1 -1 -1"])
+@pytest.mark.parametrize(
+    "text", ["1 2 3 -1", "1 2 3 10", "999999999 0 0 0", "0 0 1 1", "1 1 1 1", "-1 -1 -1 -1"]
+)
 @pytest.mark.parametrize("seat", range(SEATS))
 def test_answers_that_no_piece_can_play(text: str, seat: int) -> None:
     position = reference.Position.start()
@@ -155,13 +191,20 @@ def test_the_statements_example(position_of: Rules) -> None:
         (2, 2),
         (1, 3),
     ]
-    assert (1, 2, 0, 3) not in position.legal()  # the statement's picture, by which it would be row, column
+    # the statement's picture, by which it would be row, column
+    assert (1, 2, 0, 3) not in position.legal()
 
 
 @BOTH
 def test_a_chain_jumps_over_anybody_and_stops_anywhere(position_of: Rules) -> None:
     position = make(position_of, board((0, 0, 1), (1, 0, 3), (3, 0, 2), (4, 1, 1), (4, 3, 4)))
-    assert {move[2:] for move in position.pseudolegal() if move[:2] == (0, 0)} == {(0, 1), (2, 0), (4, 0), (4, 2), (4, 4)}
+    assert {move[2:] for move in position.pseudolegal() if move[:2] == (0, 0)} == {
+        (0, 1),
+        (2, 0),
+        (4, 0),
+        (4, 2),
+        (4, 4),
+    }
 
 
 @BOTH
@@ -182,7 +225,8 @@ def test_a_chain_may_pass_over_its_start_but_not_end_there(position_of: Rules) -
     targets = {move[2:] for move in position.pseudolegal()}
     assert {(5, 3), (5, 5), (3, 5)} <= targets
     assert (3, 3) not in targets
-    # Out to the right, back, and out downwards: the way over the own start cell, which is empty by then.
+    # Out to the right, back, and out downwards: the way over the own start cell, which is empty by
+    # then.
     crossing = make(position_of, board((4, 4, 1), (5, 4, 2), (6, 5, 2), (4, 5, 2)))
     assert {(6, 4), (6, 6), (4, 6)} <= {move[2:] for move in crossing.pseudolegal()}
 
@@ -211,7 +255,11 @@ def test_the_shortest_ways_home(position_of: Rules, variant: str) -> None:
     """Known solutions of 19 moves, alone on the board and with the 18 others standing still."""
     known = json.loads((DATA / "solo_optimal.json").read_text())[variant]
     start = reference.Position.start()
-    cells = start.cells if variant == "static" else tuple(label if label == 1 else 0 for label in start.cells)
+    cells = (
+        start.cells
+        if variant == "static"
+        else tuple(label if label == 1 else 0 for label in start.cells)
+    )
     position = make(position_of, cells)
     progress, counts = [], []
     for step in known["sequence"]:
@@ -224,7 +272,11 @@ def test_the_shortest_ways_home(position_of: Rules, variant: str) -> None:
         progress.append(before - after)
         while position.to_move and not position.over:
             position = position.lose_turn()
-    assert (len(progress), progress, counts) == (known["moves"], known["penalty_progress"], known["legal_moves"])
+    assert (len(progress), progress, counts) == (
+        known["moves"],
+        known["penalty_progress"],
+        known["legal_moves"],
+    )
     assert position.over
     assert position.scores()[0] == 0
 
@@ -233,7 +285,8 @@ def test_the_shortest_ways_home(position_of: Rules, variant: str) -> None:
 
 
 def random_cells(random: Random) -> tuple[int, ...]:
-    """Up to six pieces for each seat, crowded into a part of the board, with their goals nearby now and then."""
+    """Up to six pieces for each seat, crowded into a part of the board, with their goals nearby now
+    and then."""
     width, height = random.randint(3, SIZE), random.randint(8, SIZE)
     left, top = random.randint(0, SIZE - width), random.randint(0, SIZE - height)
     free = [(c, r) for c in range(left, left + width) for r in range(top, top + height)]
@@ -252,7 +305,9 @@ def random_positions(count: int) -> Iterator[tuple[reference.Position, rules.Pos
     random = Random("placements")
     for _ in range(count):
         moves = random.choice([1, 3, 50])
-        yield both(random_cells(random), random.randrange(SEATS * moves + 2), moves, random.random() < 0.5)
+        yield both(
+            random_cells(random), random.randrange(SEATS * moves + 2), moves, random.random() < 0.5
+        )
 
 
 def test_fast_rules_are_the_reference_rules_on_any_placement() -> None:
@@ -260,7 +315,9 @@ def test_fast_rules_are_the_reference_rules_on_any_placement() -> None:
     for slow, fast in random_positions(RANDOM_CASES):
         agree(slow, fast)
         homes += 0 in slow.scores()
-        chains += any(abs(move[0] - move[2]) + abs(move[1] - move[3]) > 2 for move in slow.pseudolegal())
+        chains += any(
+            abs(move[0] - move[2]) + abs(move[1] - move[3]) > 2 for move in slow.pseudolegal()
+        )
         if slow.legal():
             move = random_move(slow)
             agree(slow.play(move), fast.play(move))
@@ -281,7 +338,16 @@ def test_perft_agrees_on_any_placement() -> None:
 
 def test_the_order_of_moves_does_not_show_in_the_key() -> None:
     start = rules.Position.start()
-    moves = [(1, 1, 1, 0), (8, 1, 9, 1), (8, 8, 8, 9), (1, 8, 0, 8), (2, 1, 2, 0), (7, 1, 7, 0), (7, 8, 7, 9), (2, 8, 2, 9)]
+    moves = [
+        (1, 1, 1, 0),
+        (8, 1, 9, 1),
+        (8, 8, 8, 9),
+        (1, 8, 0, 8),
+        (2, 1, 2, 0),
+        (7, 1, 7, 0),
+        (7, 8, 7, 9),
+        (2, 8, 2, 9),
+    ]
     one, other = start, start
     for move in moves:
         one = one.play(move)
@@ -293,7 +359,11 @@ def test_the_order_of_moves_does_not_show_in_the_key() -> None:
 
 @pytest.mark.parametrize("fault", ["short", "label", "crowd"])
 def test_what_no_board_can_hold(fault: str) -> None:
-    cells = {"short": [0] * 99, "label": [UNREADABLE] + [0] * 99, "crowd": [2] * (PIECES + 1) + [0] * (99 - PIECES)}[fault]
+    cells = {
+        "short": [0] * 99,
+        "label": [UNREADABLE] + [0] * 99,
+        "crowd": [2] * (PIECES + 1) + [0] * (99 - PIECES),
+    }[fault]
     with pytest.raises(RuleError):
         rules.Position.from_cells(cells)
 
@@ -360,7 +430,9 @@ def test_distances_are_manhattan_to_the_own_square() -> None:
     for seat in range(SEATS):
         for column, row in ALL_CELLS:
             c, r = seen(seat, column, row)
-            goal = [(x, y) for x in range(FIRST_GOAL_LINE, SIZE) for y in range(FIRST_GOAL_LINE, SIZE)]
+            goal = [
+                (x, y) for x in range(FIRST_GOAL_LINE, SIZE) for y in range(FIRST_GOAL_LINE, SIZE)
+            ]
             assert distance(seat, column, row) == min(abs(c - x) + abs(r - y) for x, y in goal)
 
 
@@ -376,7 +448,8 @@ def test_the_drawing_shows_every_piece() -> None:
     drawing = position.draw({(1, 1): "from"})
     text = ["".join(span for span, _ in line) for line in drawing]
     assert [line[3:].split() for line in text[1:]] == [
-        [str(label or "·") for label in position.cells[row * SIZE : (row + 1) * SIZE]] for row in range(SIZE)
+        [str(label or "·") for label in position.cells[row * SIZE : (row + 1) * SIZE]]
+        for row in range(SIZE)
     ]
     assert ("1", "from") in drawing[2]
 
@@ -404,7 +477,11 @@ LINES = EXAMPLE.splitlines()
 )
 def test_servers_differ_in_white_space(data: bytes) -> None:
     reading = read_input(data)
-    assert (reading.turn, reading.cells, reading.complaint) == (0, protocol.parse_input(EXAMPLE)[1], None)
+    assert (reading.turn, reading.cells, reading.complaint) == (
+        0,
+        protocol.parse_input(EXAMPLE)[1],
+        None,
+    )
 
 
 @pytest.mark.parametrize("turn", [0, 7, 49, 123])
@@ -416,13 +493,18 @@ def test_the_move_number_may_touch_the_board(turn: int) -> None:
 
 @pytest.mark.parametrize("absent", ["2", "34", "234"])
 def test_players_may_be_absent(absent: str) -> None:
-    text = "\n".join([LINES[0], *("".join("0" if x in absent else x for x in line) for line in LINES[1:])])
+    text = "\n".join(
+        [LINES[0], *("".join("0" if x in absent else x for x in line) for line in LINES[1:])]
+    )
     assert read_input(text.encode()).complaint is None
     assert rules.Position.parse(text).scores().count(None) == len(absent)
 
 
 def test_pieces_of_others_may_be_missing() -> None:
-    assert read_input(EXAMPLE.replace("0 1 1 1 0 0 2 2 2 0", "0 1 1 1 0 0 2 0 2 0").encode()).complaint is None
+    assert (
+        read_input(EXAMPLE.replace("0 1 1 1 0 0 2 2 2 0", "0 1 1 1 0 0 2 0 2 0").encode()).complaint
+        is None
+    )
 
 
 def faulty(line: int, text: str) -> bytes:

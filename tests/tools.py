@@ -9,7 +9,8 @@ import pytest
 
 
 def need(package: str, *programs: str) -> str:
-    """The path of the first of these programs that is there. Without one the test is skipped, saying what to install; in CI it fails."""
+    """The path of the first of these programs that is there. Without one the test is skipped,
+    saying what to install; in CI it fails."""
     for program in programs:
         found = shutil.which(program)
         if found is not None:

@@ -1,11 +1,12 @@
-"""`python -m ugolki [FOLDER]`: the contest's agent. It reads input.txt, writes output.txt and ends; `--help` tells the rest."""
+"""`python -m ugolki [FOLDER]`: the contest's agent. It reads input.txt, writes output.txt and ends;
+`--help` tells the rest."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from core.transport import BAD_INPUT, FAILED, FileExchange, complain, exchange
+from core.agent.files import BAD_INPUT, FAILED, FileExchange, complain, exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 TARGET = 0.33 if hasattr(sys, "frozen") else 0.40
 """Seconds from the start of the process to its end: the judge allows 0.5.
 
-An executable unpacks itself and cleans up behind itself, and nobody has measured yet how long that takes on a contest's machine.
+An executable unpacks itself and cleans up behind itself, and nobody has measured yet how long that
+takes on a contest's machine.
 """
 
 
@@ -36,7 +38,8 @@ class Settings:
             text = environment.get("QUARTET_" + name.upper())
             if text:
                 try:
-                    setattr(self, name, kind(text.replace(",", ".")))  # as people write it in many languages
+                    # as people write it in many languages
+                    setattr(self, name, kind(text.replace(",", ".")))
                 except ValueError:  # a contest is no place to refuse to play
                     self.complaint = f"QUARTET_{name.upper()} is {text!r}, not a number"
 
@@ -50,7 +53,13 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         description="Play one move of Ugolki: read input.txt in FOLDER, write output.txt there.",
         epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the same where there is one); 1 internal error.",
     )
-    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the strategy's folder (default: the working directory)")
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default=".",
+        metavar="FOLDER",
+        help="the strategy's folder (default: the working directory)",
+    )
     parser.add_argument(
         "--target",
         type=float,
@@ -72,7 +81,12 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         default=settings.memory,
         help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the others play (QUARTET_MEMORY=0)",
     )
-    parser.add_argument("--player", default="bot", metavar="NAME", help="another built-in player, e.g. greedy or brs:5 (default: bot)")
+    parser.add_argument(
+        "--player",
+        default="bot",
+        metavar="NAME",
+        help="another built-in player, e.g. greedy or brs:5 (default: bot)",
+    )
     parser.add_argument(
         "--nodes",
         type=int,
@@ -80,18 +94,26 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         metavar="N",
         help="search N nodes instead of by the clock: without a memory, the same move every time (QUARTET_NODES)",
     )
-    parser.add_argument("--seed", type=int, default=settings.seed, metavar="N", help="for players that choose at random (QUARTET_SEED)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=settings.seed,
+        metavar="N",
+        help="for players that choose at random (QUARTET_SEED)",
+    )
     parser.parse_args(arguments, namespace=settings)
 
 
 def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
-    """What `core.transport.exchange` asks. Raises ImportError when the extensions are not built, QuartetError for an unknown player."""
-    from core.limits import Limits, SearchInfo  # noqa: PLC0415  (everything here comes after the old answer has gone)
+    """What `core.agent.files.exchange` asks. Raises ImportError when the extensions are not built,
+    QuartetError for an unknown player."""
+    # Everything here comes after the old answer has gone.
+    from core.limits import Limits, SearchInfo  # noqa: PLC0415
     from core.timeman import deadline_of_process  # noqa: PLC0415
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
     from ugolki.geometry import SEATS  # noqa: PLC0415
-    from ugolki.memory import Memory  # noqa: PLC0415
+    from ugolki.opponents.memory import Memory  # noqa: PLC0415
     from ugolki.rules import Position  # noqa: PLC0415
 
     memory = Memory(settings.folder)
@@ -112,7 +134,9 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             answer(protocol.format_answer(move, 0))
             return reading.complaint
         # Somebody set the limit of moves higher than ours, if the game goes on beyond it.
-        position = Position.from_cells(reading.cells, SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1))
+        position = Position.from_cells(
+            reading.cells, SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1)
+        )
         if not position.pseudolegal():
             return "no legal move"
 
@@ -120,7 +144,11 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             answer(protocol.format_answer(info.move, 0))
 
         by_clock = settings.nodes is None
-        limits = Limits(deadline=deadline_of_process(settings.target)) if by_clock else Limits(nodes=settings.nodes)
+        limits = (
+            Limits(deadline=deadline_of_process(settings.target))
+            if by_clock
+            else Limits(nodes=settings.nodes)
+        )
         if engine is None:
             info = other.choose(position, limits)
         else:
@@ -151,7 +179,11 @@ def main(arguments: Sequence[str]) -> int:
         files.forget()
         think = thinker(settings)
     except ImportError as error:
-        to_do = "this file is damaged" if hasattr(sys, "frozen") else "build the compiled modules first, with `python -m pip install -e .`"
+        to_do = (
+            "this file is damaged"
+            if hasattr(sys, "frozen")
+            else "build the compiled modules first, with `python -m pip install -e .`"
+        )
         complain(f"{error.name or error} is missing: {to_do}")
         return FAILED
     except (OSError, LookupError) as error:

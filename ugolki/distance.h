@@ -1,5 +1,6 @@
-/* Steps from a cell to the target square of each seat; the second index is a cell code (see rules.pxd).
- * These are the numbers of geometry.distance; tests/test_ugolki_engine.py holds them against it. */
+/* Steps from a cell to the target square of each seat; the second index is a cell code (see
+   rules.pxd).
+   * These are the numbers of geometry.distance; tests/test_ugolki_engine.py holds them against it. */
 #ifndef UGOLKI_DISTANCE_H
 #define UGOLKI_DISTANCE_H
 

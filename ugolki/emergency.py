@@ -1,4 +1,5 @@
-"""A move for an input.txt with a fault in it: slow and careful, on the reference rules, which know cells that cannot be read."""
+"""A move for an input.txt with a fault in it: slow and careful, on the reference rules, which know
+cells that cannot be read."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ def best_move(reading: Reading) -> tuple[int, ...] | None:
 
     It touches doubtful rows only when nothing else can move: then a guess is better than no answer.
     """
-    careful = [UNREADABLE if index // SIZE in reading.doubtful else label for index, label in enumerate(reading.cells)]
+    careful = [
+        UNREADABLE if index // SIZE in reading.doubtful else label
+        for index, label in enumerate(reading.cells)
+    ]
     moves = Position(tuple(careful)).pseudolegal() or Position(tuple(reading.cells)).pseudolegal()
     return max(moves, key=lambda m: distance(0, m[0], m[1]) - distance(0, m[2], m[3]), default=None)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
 from core.rules import Move
-from ugolki.habits import Habits
+from ugolki.opponents.beliefs import Habits
 from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
@@ -13,7 +13,8 @@ DEFAULT_ITERATIONS: int
 """Where the limits give neither nodes nor a deadline."""
 
 def use_weights(data: bytes) -> None:
-    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
+    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged
+    or for other networks."""
 
 class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice.
@@ -25,29 +26,38 @@ class Engine:
     habits: list[list[Habits]]
 
     def observe(self, position: Position, move: Move) -> None:
-        """Somebody else made this move. What it tells of its player is found out at our next choice: then the time for it is ours."""
+        """Somebody else made this move. What it tells of its player is found out at our next
+        choice: then the time for it is ours."""
 
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
 
     def candidates(self) -> list[dict[str, object]]:
-        """What the last search thinks of each move, the most visited first; nothing where it needed none. See `core.rules.Engine`.
+        """What the last search thinks of each move, the most visited first; nothing where it needed
+        none. See `core.rules.Engine`.
 
-        Under "share" what the mover may expect of the win, under "order" the seats as they are expected to finish, under "penalty"
-        what is left of the mover's: both by the mean over all positions where the tree ends, as often as each was visited.
+        Under "share" what the mover may expect of the win, under "order" the seats as they are
+        expected to finish, under "penalty" what is left of the mover's: both by the mean over all
+        positions where the tree ends, as often as each was visited.
         """
 
     def expectation(self) -> tuple[float, ...] | None:
-        """Every seat's share of the win as the last search saw it, adding up to 1; None where it needed no tree."""
+        """Every seat's share of the win as the last search saw it, adding up to 1; None where it
+        needed no tree."""
 
     def visits(self) -> list[tuple[Move, int]]:
-        """How often the last search tried each move, the most first, without those it never tried."""
+        """How often the last search tried each move, the most first, without those it never
+        tried."""
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
         """The most visited move.
 
-        `report` is called with a first outcome within a millisecond and whenever a better move is found. Nodes are iterations, the
-        score is the expected share of the win in thousandths, and the depth is the length of the principal variation; `limits.depth`
-        is no bound for a tree search. The first 128 iterations are made whatever the deadline. Where the game is over (a judge that
-        plays on), the move that leaves the least cost. Raises RuleError when no piece can move.
+        `report` is called with a first outcome within a millisecond and whenever a better move is
+        found. Nodes are iterations, the score is the expected share of the win in thousandths, and
+        the depth is the length of the principal variation; `limits.depth` is no bound for a tree
+        search. The first 128 iterations are made whatever the deadline. Where the game is over (a
+        judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
+        can move.
         """

@@ -1,6 +1,7 @@
-"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which moves to try (network.h), and of the
-others' moves opponents.pxd as well; after a playout in which everybody moves once, the value network says what the position is worth to
-whom. Who has been seen to play by a recipe is expected to go on so. docs/results.md has what each part brought.
+"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which
+moves to try (network.h), and of the others' moves opponents.pxd as well; after a playout in which
+everybody moves once, the value network says what the position is worth to whom. Who has been seen
+to play by a recipe is expected to go on so. docs/results.md has what each part brought.
 """
 
 import os
@@ -8,21 +9,21 @@ import os
 from libc.stdint cimport int16_t, int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from core.clock cimport clock_now
+from core.native.clock cimport clock_now
 from ugolki.evaluate cimport cost, gain
-from ugolki.network cimport (
+from ugolki.nn.network cimport (
     NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS,
     Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
-from ugolki.opponents cimport opponent_logits, opponent_outlook
-from ugolki.recipes cimport LOOKS, RECIPES, recipe_moves
+from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
+from ugolki.opponents.policies cimport LOOKS, RECIPES, recipe_moves
 from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
-from core.sealed import resource, unseal
-from ugolki.habits import Habits
+from core.nn.sealed import resource, unseal
+from ugolki.opponents.beliefs import Habits
 
 BENCH_LIMITS = Limits(nodes=1000)
 """Of each search of the fingerprint."""
@@ -34,15 +35,19 @@ cdef enum:
     PLAYERS = SEATS
     LEARNING_ITERATIONS = 100   # to see what a stranger would do
     LEARNING_PART = 4           # of a move's time, one part of so many
-    FIRST_ITERATIONS = 128      # before the first report, whatever the deadline: less than a millisecond
-    MOST_NODES = 150_000        # of the tree; with the edges about 63 MB, touched only as the tree grows
+    # before the first report, whatever the deadline: less than a millisecond
+    FIRST_ITERATIONS = 128
+    # of the tree; with the edges about 63 MB, touched only as the tree grows
+    MOST_NODES = 150_000
     MOST_EDGES = 3_000_000
     PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
     PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
     MOST_GAIN = 512             # no single move gains or loses more cost
-    PRIOR_PERCENT = 40          # of the policy network's logits: what learns from a search's choices is too sure of them
+    # of the policy network's logits: what learns from a search's choices is too sure of them
+    PRIOR_PERCENT = 40
     ALONE = 12                  # moves that cost a player who is alone a factor of e
-    ALONE_PRIOR = 4             # and by how many such factors a move that leads home sooner by one comes before another
+    # and by how many such factors a move that leads home sooner by one comes before another
+    ALONE_PRIOR = 4
 
 cdef float EXPLORATION = 0.6
 cdef float FIRST_PLAY = 0.8
@@ -66,16 +71,20 @@ network_fill()
 
 
 cdef bint within(const int16_t* numbers, int rows) noexcept:
-    """Whether so many rows, bias and output weights, lying one after the other, are small enough for network.h's sums."""
+    """Whether so many rows, bias and output weights, lying one after the other, are small enough
+    for network.h's sums."""
     cdef int i
     for i in range((rows + 2) * NETWORK_HIDDEN):
-        if abs(numbers[i]) > (NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else NETWORK_MOST_OUTPUT):
+        if abs(numbers[i]) > (
+            NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else NETWORK_MOST_OUTPUT
+        ):
             return False
     return True
 
 
 def use_weights(bytes data):
-    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged or for other networks."""
+    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged
+    or for other networks."""
     global ready
     cdef const Networks* found
     cdef bytes body = unseal("weights", data, "ugolki")[1]
@@ -102,8 +111,11 @@ cdef inline bint finished(const Board* b) noexcept nogil:
     return over(b)
 
 
-cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* moves, int count, float* weights) noexcept nogil:
-    """The policy network's, of the positions that the moves lead to. Another player may be one like us, or like most: half and half."""
+cdef inline void move_weights(
+    const Board* b, int seat, bint ours, const Move* moves, int count, float* weights
+) noexcept nogil:
+    """The policy network's, of the positions that the moves lead to. Another player may be one like
+    us, or like most: half and half."""
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
@@ -129,7 +141,8 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
             continue
         network_race(solo_output(&NETWORKS.solo, moved), others, inputs)
         network_move(sums, NETWORKS.policy.rows[end], NETWORKS.policy.rows[start], moved)
-        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)  # in place: they begin as its bias
+        # in place: they begin as its bias
+        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)
         outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
     if not ours:
@@ -143,7 +156,9 @@ cdef inline void move_weights(const Board* b, int seat, bint ours, const Move* m
             weights[i] = weights[i] / total + likely[i] / likely_total
 
 
-cdef inline int foretell(Opponents* opponents, const Board* b, int look, Move* found) noexcept nogil:
+cdef inline int foretell(
+    Opponents* opponents, const Board* b, int look, Move* found
+) noexcept nogil:
     return recipe_moves(opponents.recipe[look][b.ply & 3], look, b, found)
 
 
@@ -168,9 +183,11 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
 
 
 cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
-    """Where the game is over, 1 divided among the lowest penalties; before, as the value network sees it.
+    """Where the game is over, 1 divided among the lowest penalties; before, as the value network
+    sees it.
 
-    A player who is alone has nobody to share with: what counts is to be home soon, in proportion to e^(-moves / ALONE).
+    A player who is alone has nobody to share with: what counts is to be home soon, in proportion to
+        e^(-moves / ALONE).
     """
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
@@ -195,7 +212,9 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
         network_look(&NETWORKS.solo, b.own, &sight)
         if players == 1:
             seat = playing[0]
-            steps = SOLO_STEPS * (b.ply // 4) + (0 if least == 0 else max(SOLO_STEPS, sight.solo[seat]))
+            steps = SOLO_STEPS * (b.ply // 4) + (
+                0 if least == 0 else max(SOLO_STEPS, sight.solo[seat])
+            )
             outputs[0] = 0
             outputs[1] = -steps // ALONE
             network_shares(outputs, 2, found)
@@ -228,7 +247,7 @@ cdef class Engine:
 
     def __cinit__(self):
         if not ready:
-            use_weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
+            use_weights(resource(os.path.join(os.path.dirname(__file__), "nn", "weights.bin")))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
         if self.tree == NULL:
             raise MemoryError
@@ -241,7 +260,8 @@ cdef class Engine:
         mcts_free(self.tree)
 
     def observe(self, Position position, move):
-        """Somebody else made this move. What it tells of its player is found out at our next choice: then the time for it is ours."""
+        """Somebody else made this move. What it tells of its player is found out at our next
+        choice: then the time for it is ours."""
         self.forget_if_new(position)
         self.heard.append((position, tuple(move)))
 
@@ -252,10 +272,12 @@ cdef class Engine:
     def choose(self, Position position, limits, report=None):
         """The most visited move. See `core.rules.Searcher`.
 
-        `report` is called with a first outcome within a millisecond and whenever a better move is found. Nodes are iterations, the
-        score is the expected share of the win in thousandths, and the depth is the length of the principal variation; `limits.depth`
-        is no bound for a tree search. The first 128 iterations are made whatever the deadline. Where the game is over (a judge that
-        plays on), the move that leaves the least cost. Raises RuleError when no piece can move.
+        `report` is called with a first outcome within a millisecond and whenever a better move is
+        found. Nodes are iterations, the score is the expected share of the win in thousandths, and
+        the depth is the length of the principal variation; `limits.depth` is no bound for a tree
+        search. The first 128 iterations are made whatever the deadline. Where the game is over (a
+        judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
+        can move.
         """
         cdef MctsTree* tree = self.tree
         cdef Board root = position.board
@@ -297,10 +319,12 @@ cdef class Engine:
                 done += mcts_run(tree, &root, chunk, deadline)
 
     def candidates(self):
-        """What the last search thinks of each move, the most visited first; nothing where it needed none. See `core.rules.Engine`.
+        """What the last search thinks of each move, the most visited first; nothing where it needed
+        none. See `core.rules.Engine`.
 
-        Under "share" what the mover may expect of the win, under "order" the seats as they are expected to finish, under "penalty"
-        what is left of the mover's: both by the mean over all positions where the tree ends, as often as each was visited.
+        Under "share" what the mover may expect of the win, under "order" the seats as they are
+        expected to finish, under "penalty" what is left of the mover's: both by the mean over all
+        positions where the tree ends, as often as each was visited.
         """
         cdef MctsTree* tree = self.tree
         cdef MctsEdge* edge
@@ -328,7 +352,8 @@ cdef class Engine:
         return sorted(rows, key=lambda row: (-row["visits"], -row["share"]))
 
     def expectation(self):
-        """Every seat's share of the win as the last search saw it, adding up to 1; None where it needed no tree."""
+        """Every seat's share of the win as the last search saw it, adding up to 1; None where it
+        needed no tree."""
         cdef MctsTree* tree = self.tree
         cdef int seat
         if tree.node_count == 0:
@@ -336,7 +361,8 @@ cdef class Engine:
         return tuple([tree.shares[seat] / tree.nodes[0].visits for seat in range(PLAYERS)])
 
     def visits(self):
-        """How often the last search tried each move, the most first, without those it never tried."""
+        """How often the last search tried each move, the most first, without those it never
+        tried."""
         cdef MctsTree* tree = self.tree
         cdef int32_t i
         if tree.node_count == 0:
@@ -366,7 +392,8 @@ cdef class Engine:
         return mcts_run(self.tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
 
     cdef learn(self, double deadline):
-        """What the moves that were heard of tell of their players. All are looked at once before one is looked at more closely."""
+        """What the moves that were heard of tell of their players. All are looked at once before
+        one is looked at more closely."""
         cdef Position position
         cdef int recipe, look, seat
         self.trust(NOBODY)
@@ -381,11 +408,14 @@ cdef class Engine:
                 if 0 < deadline <= clock_now():
                     return
                 seat = position.board.ply & 3
-                hits = [recipe_chance(recipe, look, &position.board, move) for recipe in range(RECIPES)]
+                hits = [
+                    recipe_chance(recipe, look, &position.board, move) for recipe in range(RECIPES)
+                ]
                 self.habits[look][seat].learn(hits, likely)
 
     cdef trust(self, int own):
-        """Have the tree of our own seat trust the others to do what is expected of them; nobody's trusts none."""
+        """Have the tree of our own seat trust the others to do what is expected of them; nobody's
+        trusts none."""
         cdef int seat, look
         for look in range(LOOKS):
             for seat in range(SEATS):
@@ -396,7 +426,9 @@ cdef class Engine:
     cdef outcome(self, uint64_t iterations, double started):
         cdef MctsTree* tree = self.tree
         cdef int32_t best = mcts_best(tree, 0)
-        cdef int score = <int>(1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits))
+        cdef int score = <int>(
+            1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
+        )
         line = [move_tuple(tree.edges[best].move)]
         while tree.edges[best].child:
             best = mcts_best(tree, tree.edges[best].child)
@@ -418,7 +450,8 @@ cdef double recipe_chance(int recipe, int look, const Board* board, move):
 
 
 cdef double stranger(MctsTree* tree, const Board* board, move):
-    """How likely somebody who follows no recipe makes the move: half as likely as our search tries it, half as opponents.pxd says.
+    """How likely somebody who follows no recipe makes the move: half as likely as our search tries
+    it, half as opponents.pxd says.
 
     0 where there was no choice.
     """
@@ -442,12 +475,18 @@ cdef double stranger(MctsTree* tree, const Board* board, move):
         total += shares[i]
     for i in range(count):
         if move_tuple(moves[i]) == move:
-            return (tree.edges[i].visits + 1) / <double>(LEARNING_ITERATIONS + count) / 2 + shares[i] / total / 2
+            return (tree.edges[i].visits + 1) / <double>(
+                LEARNING_ITERATIONS + count
+            ) / 2 + shares[i] / total / 2
     return 0
 
 
-cdef void add_ends(const MctsTree* tree, const Board* before, const MctsEdge* edge, double* costs, double* penalties) noexcept nogil:
-    """Add up every seat's cost and penalty where the tree below the edge ends, each position as often as it was visited."""
+cdef void add_ends(
+    const MctsTree* tree, const Board* before, const MctsEdge* edge, double* costs,
+    double* penalties
+) noexcept nogil:
+    """Add up every seat's cost and penalty where the tree below the edge ends, each position as
+    often as it was visited."""
     cdef Board board = before[0]
     cdef const MctsNode* node
     cdef int32_t i

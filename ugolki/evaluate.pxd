@@ -1,13 +1,13 @@
-"""What a position costs a player and which moves look good at a glance, from the distances to the squares alone: for playouts, where the
-game is over, and to say in what order the seats will finish.
+"""What a position costs a player and which moves look good at a glance, from the distances to the
+squares alone: for playouts, where the game is over, and to say in what order the seats will finish.
 
-A player's cost is the sum over its pieces of 16 d + d * d, d being the steps to its square: the square makes stragglers dearer
-than their share of the penalty.
+A player's cost is the sum over its pieces of 16 d + d * d, d being the steps to its square: the
+square makes stragglers dearer than their share of the penalty.
 """
 
 from libc.stdint cimport uint32_t
 
-from core.bits cimport lowest_bit32
+from core.native.bits cimport lowest_bit32
 from ugolki.rules cimport DISTANCE, NOBODY, SEATS, Board, Move
 
 

@@ -1,6 +1,8 @@
-"""Cells, seats and views of Ugolki: everything that follows from the picture of the empty board. It imports nothing.
+"""Cells, seats and views of Ugolki: everything that follows from the picture of the empty board. It
+imports nothing.
 
-A cell is (column, row), counted from 0 at the top left of the absolute board, which is seat 0's view.
+A cell is (column, row), counted from 0 at the top left of the absolute board, which is seat 0's
+view.
 """
 
 SIZE = 10
@@ -13,7 +15,8 @@ HOME = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3))
 
 
 def seen(seat: int, column: int, row: int) -> tuple[int, int]:
-    """The absolute cell (column, row) as `seat` sees it: the board turned so that its owner sits at the top left."""
+    """The absolute cell (column, row) as `seat` sees it: the board turned so that its owner sits at
+    the top left."""
     if seat == 0:
         return column, row
     if seat == 1:
@@ -29,6 +32,7 @@ def absolute(seat: int, column: int, row: int) -> tuple[int, int]:
 
 
 def distance(seat: int, column: int, row: int) -> int:
-    """Steps from an absolute cell to the target square of `seat`: pieces move orthogonally, so it is the Manhattan distance."""
+    """Steps from an absolute cell to the target square of `seat`: pieces move orthogonally, so it
+    is the Manhattan distance."""
     column, row = seen(seat, column, row)
     return max(0, FIRST_GOAL_LINE - column) + max(0, FIRST_GOAL_LINE - row)

@@ -1,4 +1,5 @@
-"""Ugolki's texts in both directions: input.txt and output.txt, shared by agent and referee. Translation and nothing else.
+"""Ugolki's texts in both directions: input.txt and output.txt, shared by agent and referee.
+Translation and nothing else.
 
 It imports next to nothing, for the agent is started anew for every move.
 """
@@ -30,7 +31,9 @@ class Reading:
 
     __slots__ = ("cells", "complaint", "doubtful", "turn")
 
-    def __init__(self, turn: int, cells: list[int], complaint: str | None, doubtful: list[int]) -> None:
+    def __init__(
+        self, turn: int, cells: list[int], complaint: str | None, doubtful: list[int]
+    ) -> None:
         self.turn = turn
         self.cells = cells
         self.complaint = complaint
@@ -38,10 +41,11 @@ class Reading:
 
 
 def read_input(data: bytes) -> Reading:
-    """Read an input.txt, making the best of what real servers write; whatever is wrong with it goes into the complaint.
+    """Read an input.txt, making the best of what real servers write; whatever is wrong with it goes
+    into the complaint.
 
-    Taken without complaint: any white space or none between the digits, CRLF, a byte order mark, no newline at the end, players who
-    are not there, other players' pieces missing.
+    Taken without complaint: any white space or none between the digits, CRLF, a byte order mark, no
+    newline at the end, players who are not there, other players' pieces missing.
     """
     number, rows, complaint = _layout(_decode(data))
     doubtful = [r for r, row in enumerate(rows) if len(row) != SIZE]
@@ -87,10 +91,15 @@ def format_input(cells: tuple[int, ...], ply: int) -> str:
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:
-    """The move, in absolute coordinates, that `seat` wrote into its output.txt. Raises TextError."""
+    """The move, in absolute coordinates, that `seat` wrote into its output.txt. Raises
+    TextError."""
     words = text.split()
     if len(words) != 4:
-        raise TextError(f"expected four integers, got {len(words)} words: {text[:40]!r}" if words else "the answer is empty")
+        raise TextError(
+            f"expected four integers, got {len(words)} words: {text[:40]!r}"
+            if words
+            else "the answer is empty"
+        )
     for word in words:
         if not (word.isascii() and word.removeprefix("-").isdigit() and len(word) < 10):
             raise TextError(f"{word[:40]!r} is not an integer")
@@ -111,21 +120,29 @@ def _decode(data: bytes) -> str:
 
 
 def _layout(text: str) -> tuple[str, list[str], str | None]:
-    """The move number, ten rows, and a complaint when the text has another shape; a row that is not ten characters long is doubtful."""
+    """The move number, ten rows, and a complaint when the text has another shape; a row that is not
+    ten characters long is doubtful."""
     lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
     if not lines:
         return "0", [""] * SIZE, "it is empty"
     if len(lines) == 1 + SIZE:
         number, *rows = lines
-        wrong = [f"row {r} has {len(row)} cells, not {SIZE}" for r, row in enumerate(rows) if len(row) != SIZE]
+        wrong = [
+            f"row {r} has {len(row)} cells, not {SIZE}"
+            for r, row in enumerate(rows)
+            if len(row) != SIZE
+        ]
         return number, rows, wrong[0] if wrong else None
     if len(lines) == SIZE and all(len(line) == SIZE for line in lines):
         return "0", lines, "the move number is missing"
     number, *words = text.split()
     cells = "".join(words)
-    if len(cells) != CELLS and CELLS < len(number + cells) < CELLS + 4:  # the number was run together with the board
+    # the number was run together with the board
+    if len(cells) != CELLS and CELLS < len(number + cells) < CELLS + 4:
         number, cells = (number + cells)[:-CELLS], (number + cells)[-CELLS:]
-    complaint = None if len(cells) == CELLS else f"{len(cells)} cells after the move number, not {CELLS}"
+    complaint = (
+        None if len(cells) == CELLS else f"{len(cells)} cells after the move number, not {CELLS}"
+    )
     return number, [cells[i : i + SIZE] for i in range(0, CELLS, SIZE)], complaint
 
 

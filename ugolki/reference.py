@@ -1,4 +1,5 @@
-"""The rules of Ugolki in plain Python, slow and readable: the referee's truth. RULES.md tells them in words."""
+"""The rules of Ugolki in plain Python, slow and readable: the referee's truth. RULES.md tells them
+in words."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ INFO = GameInfo(
         "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
         "play_out": Option(False, "finish the round in which a player comes home"),
         "opening": Option(
-            0, "random plies, by the seed, before the players take over: games between the same players differ", of_start=True
+            0,
+            "random plies, by the seed, before the players take over: games between the same players differ",
+            of_start=True,
         ),
     },
 )
@@ -40,8 +43,9 @@ class Position:
     """A position of Ugolki; see `core.rules.Position` for what its methods promise.
 
     Attributes:
-        cells: 100 labels row by row from the top left of the absolute board: 0 empty, 1 to 4 the pieces of seats 0 to 3, and
-            `protocol.UNREADABLE`, a wall that can be neither entered nor jumped.
+        cells: 100 labels row by row from the top left of the absolute board: 0 empty, 1 to 4 the
+            pieces of seats 0 to 3, and `protocol.UNREADABLE`, a wall that can be neither entered
+            nor jumped.
         ply: plies played; the seat to move is ply mod 4.
         moves: turns for each player until the game is stopped.
         play_out: whether the round in which a player comes home is finished.
@@ -53,8 +57,11 @@ class Position:
     play_out: bool = False
 
     @classmethod
-    def start(cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False, opening: int = 0) -> Position:
-        """The start of every game, or the position after `opening` random plies, which `seed` chooses."""
+    def start(
+        cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False, opening: int = 0
+    ) -> Position:
+        """The start of every game, or the position after `opening` random plies, which `seed`
+        chooses."""
         cells = [0] * (SIZE * SIZE)
         for seat in range(SEATS):
             for column, row in HOME:
@@ -67,7 +74,8 @@ class Position:
 
     @classmethod
     def parse(cls, text: str, moves: int = protocol.MOVES, play_out: bool = False) -> Position:
-        """A position in the form of input.txt: the reader sits on seat 0 and is to move. Raises TextError."""
+        """A position in the form of input.txt: the reader sits on seat 0 and is to move. Raises
+        TextError."""
         turn, cells = protocol.parse_input(text)
         return cls(tuple(cells), SEATS * turn, moves, play_out)
 
@@ -85,7 +93,8 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """As soon as a player is home (or the round is finished, with `play_out`), or after `moves` turns each."""
+        """As soon as a player is home (or the round is finished, with `play_out`), or after `moves`
+        turns each."""
         round_done = not self.play_out or self.to_move == 0
         return self.ply >= SEATS * self.moves or (0 in self.scores() and round_done)
 
@@ -103,13 +112,15 @@ class Position:
         return sorted(moves)
 
     def destinations(self, start: Cell) -> set[Cell]:
-        """Where the piece on `start` can go: one step, or one or more jumps, each over one piece onto the cell right behind it."""
+        """Where the piece on `start` can go: one step, or one or more jumps, each over one piece
+        onto the cell right behind it."""
         steps = {cell for cell, _ in self._neighbours(start) if self._at(cell) == 0}
         landed: set[Cell] = set()
         frontier = [start]
         while frontier:
             for over, behind in self._neighbours(frontier.pop()):
-                is_free = self._at(behind) == 0 or behind == start  # the piece is in the air, its own cell is empty
+                # the piece is in the air, its own cell is empty
+                is_free = self._at(behind) == 0 or behind == start
                 if self._at(over) in LABELS and is_free and behind not in landed:
                     landed.add(behind)
                     frontier.append(behind)
@@ -130,12 +141,15 @@ class Position:
         return replace(self, ply=self.ply + 1)
 
     def scores(self) -> tuple[int | None, ...]:
-        """The penalty of every seat: the sum over its pieces of the distance to its square; None for a seat without pieces."""
+        """The penalty of every seat: the sum over its pieces of the distance to its square; None
+        for a seat without pieces."""
         penalties: list[int | None] = [None] * SEATS
         for index, label in enumerate(self.cells):
             if label in LABELS:
                 seat = label - 1
-                penalties[seat] = (penalties[seat] or 0) + distance(seat, index % SIZE, index // SIZE)
+                penalties[seat] = (penalties[seat] or 0) + distance(
+                    seat, index % SIZE, index // SIZE
+                )
         return tuple(penalties)
 
     def perft(self, depth: int) -> int:
@@ -145,7 +159,10 @@ class Position:
 
     def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
         marks = marks or {}
-        goals = {seat: {(c, r) for c in range(SIZE) for r in range(SIZE) if distance(seat, c, r) == 0} for seat in range(SEATS)}
+        goals = {
+            seat: {(c, r) for c in range(SIZE) for r in range(SIZE) if distance(seat, c, r) == 0}
+            for seat in range(SEATS)
+        }
         drawing: Drawing = [[("   " + " ".join(str(c) for c in range(SIZE)), "label")]]
         for row in range(SIZE):
             line = [(f"{row:2} ", "label")]
@@ -153,7 +170,10 @@ class Position:
                 label = self.cells[row * SIZE + column]
                 owner = [seat for seat in range(SEATS) if (column, row) in goals[seat]]
                 style = f"seat{label - 1}" if label else f"goal{owner[0]}" if owner else "empty"
-                line += [(str(label) if label else "·", marks.get((column, row), style)), (" ", "empty")]
+                line += [
+                    (str(label) if label else "·", marks.get((column, row), style)),
+                    (" ", "empty"),
+                ]
             drawing.append(line)
         return drawing
 

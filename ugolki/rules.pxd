@@ -1,7 +1,7 @@
 """The fast rules of Ugolki: a board of bits, moves in 16 bits, and what a search needs of them.
 
-Jumps never change the parity of a column or a row, so the board is kept as four boards of 5x5, one for each parity class, and
-a chain of jumps is a flood fill inside one 32-bit word:
+Jumps never change the parity of a column or a row, so the board is kept as four boards of 5x5, one
+for each parity class, and a chain of jumps is a flood fill inside one 32-bit word:
 
     class   (column & 1) | (row & 1) << 1
     bit     (row >> 1) * 6 + (column >> 1)        rows of 5 cells and one guard bit that is never set
@@ -13,8 +13,8 @@ What a piece of class k jumps over in its row lies in class k^1, and in its colu
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from core.bits cimport lowest_bit32, popcount32
-from core.rng cimport mix64
+from core.native.bits cimport lowest_bit32, popcount32
+from core.native.rng cimport mix64
 
 cdef extern from "ugolki/distance.h" nogil:
     const uint8_t DISTANCE[4][128]
@@ -52,14 +52,18 @@ cdef inline uint64_t turn_key(int seat) noexcept nogil:
 
 cdef inline bint over(const Board* b) noexcept nogil:
     """Whether the game has ended."""
-    cdef bint home = b.penalty[0] == 0 or b.penalty[1] == 0 or b.penalty[2] == 0 or b.penalty[3] == 0
+    cdef bint home = b.penalty[
+        0
+    ] == 0 or b.penalty[1] == 0 or b.penalty[2] == 0 or b.penalty[3] == 0
     return b.ply >= b.last_ply or (home and (not b.play_out or b.ply & 3 == 0))
 
 
 cdef inline uint32_t jump_targets(const Board* b, int k, uint32_t piece) noexcept nogil:
     """Where the piece (one bit of class k) can land by one or more jumps."""
-    cdef uint32_t empty = (<uint32_t>FULL & ~b.occupied[k]) | piece     # while it jumps its own cell is empty
-    # A bit of `beside` (`below`) says that there is a piece between that cell and the next cell of the class in its row (column).
+    # while it jumps its own cell is empty
+    cdef uint32_t empty = (<uint32_t>FULL & ~b.occupied[k]) | piece
+    # A bit of `beside` (`below`) says that there is a piece between that cell and the next cell of
+    # the class in its row (column).
     cdef uint32_t beside = b.occupied[k ^ 1] >> (k & 1)
     cdef uint32_t below = b.occupied[k ^ 2] >> (6 if k & 2 else 0)
     cdef uint32_t reached = piece
@@ -72,7 +76,8 @@ cdef inline uint32_t jump_targets(const Board* b, int k, uint32_t piece) noexcep
 
 
 cdef inline uint32_t steps_beside(const Board* b, int k, uint32_t pieces, bint far) noexcept nogil:
-    """Empty cells of class k^1 one step away in the row; `far` is the one that lies in another bit."""
+    """Empty cells of class k^1 one step away in the row; `far` is the one that lies in another
+    bit."""
     cdef uint32_t to = pieces if not far else pieces << 1 if k & 1 else pieces >> 1
     return to & FULL & ~b.occupied[k ^ 1]
 
@@ -84,21 +89,28 @@ cdef inline uint32_t steps_below(const Board* b, int k, uint32_t pieces, bint fa
 
 
 cdef inline int count_moves(const Board* b, int seat) noexcept nogil:
-    """How many moves the seat's pieces have, were it to move in a game that goes on; 0 when it is stuck."""
+    """How many moves the seat's pieces have, were it to move in a game that goes on; 0 when it is
+    stuck."""
     cdef int count = 0
     cdef int k
     cdef uint32_t pieces
     for k in range(4):
         pieces = b.own[seat][k]
-        count += popcount32(steps_beside(b, k, pieces, False)) + popcount32(steps_beside(b, k, pieces, True))
-        count += popcount32(steps_below(b, k, pieces, False)) + popcount32(steps_below(b, k, pieces, True))
+        count += popcount32(
+            steps_beside(b, k, pieces, False)
+        ) + popcount32(steps_beside(b, k, pieces, True))
+        count += popcount32(
+            steps_below(b, k, pieces, False)
+        ) + popcount32(steps_below(b, k, pieces, True))
         while pieces:
             count += popcount32(jump_targets(b, k, pieces & (0 - pieces)))
             pieces &= pieces - 1
     return count
 
 
-cdef inline int add_moves(Move* moves, int count, int start, int k, uint32_t targets) noexcept nogil:
+cdef inline int add_moves(
+    Move* moves, int count, int start, int k, uint32_t targets
+) noexcept nogil:
     while targets:
         moves[count] = <Move>(start << 8 | k << 5 | lowest_bit32(targets))
         count += 1
@@ -107,7 +119,8 @@ cdef inline int add_moves(Move* moves, int count, int start, int k, uint32_t tar
 
 
 cdef inline int generate(const Board* b, int seat, Move* moves) noexcept nogil:
-    """The pseudolegal moves of the seat into `moves` (MAX_MOVES of them fit); returns how many, 0 when it is stuck."""
+    """The pseudolegal moves of the seat into `moves` (MAX_MOVES of them fit); returns how many, 0
+    when it is stuck."""
     cdef int count = 0
     cdef int k, start
     cdef uint32_t pieces, piece
@@ -116,8 +129,14 @@ cdef inline int generate(const Board* b, int seat, Move* moves) noexcept nogil:
         while pieces:
             piece = pieces & (0 - pieces)
             start = k << 5 | lowest_bit32(piece)
-            count = add_moves(moves, count, start, k ^ 1, steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True))
-            count = add_moves(moves, count, start, k ^ 2, steps_below(b, k, piece, False) | steps_below(b, k, piece, True))
+            count = add_moves(
+                moves, count, start, k ^ 1,
+                steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True)
+            )
+            count = add_moves(
+                moves, count, start, k ^ 2,
+                steps_below(b, k, piece, False) | steps_below(b, k, piece, True)
+            )
             count = add_moves(moves, count, start, k, jump_targets(b, k, piece))
             pieces ^= piece
     return count

@@ -9,12 +9,17 @@ class Position:
 
     moves: int
     @classmethod
-    def start(cls, seed: int = 0, moves: int = ..., play_out: bool = False, opening: int = 0) -> Position: ...
+    def start(
+        cls, seed: int = 0, moves: int = ..., play_out: bool = False, opening: int = 0
+    ) -> Position: ...
     @classmethod
     def parse(cls, text: str, moves: int = ..., play_out: bool = False) -> Position: ...
     @classmethod
-    def from_cells(cls, cells: Sequence[int], ply: int = 0, moves: int = ..., play_out: bool = False) -> Position:
-        """The position with these 100 labels, row by row; see `reference.Position`. Raises RuleError for what no board can hold."""
+    def from_cells(
+        cls, cells: Sequence[int], ply: int = 0, moves: int = ..., play_out: bool = False
+    ) -> Position:
+        """The position with these 100 labels, row by row; see `reference.Position`. Raises
+        RuleError for what no board can hold."""
 
     @property
     def cells(self) -> tuple[int, ...]: ...

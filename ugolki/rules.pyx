@@ -1,6 +1,7 @@
-"""The fast rules of Ugolki; rules.pxd holds what searches use, this is the thin Python face and perft."""
+"""The fast rules of Ugolki; rules.pxd holds what searches use, this is the thin Python face and
+perft."""
 
-from core.bits cimport lowest_bit32
+from core.native.bits cimport lowest_bit32
 from libc.stdint cimport uint32_t, uint64_t
 
 from core.errors import IllegalMoveError, RuleError
@@ -85,7 +86,8 @@ cdef class Position:
 
     @staticmethod
     def from_cells(cells, int ply=0, int moves=MOVES, bint play_out=False):
-        """The position with these 100 labels, row by row; see `reference.Position`. Raises RuleError for what no board can hold."""
+        """The position with these 100 labels, row by row; see `reference.Position`. Raises
+        RuleError for what no board can hold."""
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef int index, label, seat, cell
@@ -105,7 +107,9 @@ cdef class Position:
             b.penalty[seat] = max(0, b.penalty[seat]) + DISTANCE[seat][cell]
         for label in range(1, SEATS + 1):
             if list(cells).count(label) > PIECES:
-                raise RuleError(f"player {label} has {list(cells).count(label)} pieces, more than {PIECES}")
+                raise RuleError(
+                    f"player {label} has {list(cells).count(label)} pieces, more than {PIECES}"
+                )
         position.moves = moves
         b.ply = ply
         b.last_ply = SEATS * moves

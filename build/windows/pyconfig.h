@@ -1,4 +1,5 @@
-/* As much of a 64-bit Windows configuration of CPython as its headers need to compile an extension module with MinGW on another
+/* As much of a 64-bit Windows configuration of CPython as its headers need to compile an extension
+   module with MinGW on another
    system. The real one, which also knows cl, comes with Python for Windows. */
 #define MS_WINDOWS 1
 #define MS_WIN32 1

@@ -1,5 +1,6 @@
-# Principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees", 1982) with a transposition table,
-# iterative deepening and aspiration windows, for two players who move in turn.
+# Principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game
+# Trees", 1982) with a transposition table, iterative deepening and aspiration windows, for two
+# players who move in turn.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value, with whatever the evaluation keeps up
@@ -27,8 +28,8 @@ from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memmove, memset
 
-from core.clock cimport clock_now
-from core.table cimport table_free, table_new
+from core.native.clock cimport clock_now
+from core.native.pages cimport table_free, table_new
 
 from core.limits import SearchInfo
 
@@ -42,7 +43,9 @@ cdef enum:
     AB_BUCKET = 4           # entries that share a cache line
     AB_UNKNOWN = 1 << 16    # no evaluation
     AB_MOST_HISTORY = 8192
-    AB_DEFICIT = 40         # a move is searched a ply less deep for so many points that the evaluation after it is short of the window
+    # a move is searched a ply less deep for so many points that the evaluation after it is short of
+    # the window
+    AB_DEFICIT = 40
     AB_MOST_DEFICITS = 3    # plies
 
 cdef struct AbEntry:
@@ -60,8 +63,9 @@ cdef struct AbSearch:
     const void* weights     # the engine's own: what its evaluation needs beside the position
     uint64_t nodes
     uint64_t max_nodes      # 0: no bound
-    double deadline         # on core.clock; 0: no bound
-    bint stopped            # a bound was reached, or somebody asked for it: the values of this iteration are worthless
+    double deadline         # on core.native.clock; 0: no bound
+    # a bound was reached, or somebody asked for it: the values of this iteration are worthless
+    bint stopped
     uint64_t best_nodes     # spent on the best root move in the last iteration
     uint64_t root_nodes     # spent on all of them
     uint16_t pv[AB_MAX_PLY + 1][AB_MAX_PLY + 1]
@@ -134,7 +138,8 @@ cdef inline AbEntry* ab_probe(AbSearch* s, uint64_t key) noexcept nogil:
 cdef inline void ab_store(
     AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply
 ) noexcept nogil:
-    """Keep a result, in place of the shallowest of the bucket; what an older search wrote counts as four plies shallower a search."""
+    """Keep a result, in place of the shallowest of the bucket; what an older search wrote counts as
+    four plies shallower a search."""
     cdef AbEntry* bucket = &s.table[(key & (s.buckets - 1)) * AB_BUCKET]
     cdef AbEntry* entry = bucket
     cdef int i, worth, least = 1 << 20
@@ -164,7 +169,8 @@ cdef inline void ab_store(
 
 
 cdef inline void ab_learn(AbSearch* s, const State* state, Move move, int bonus) noexcept nogil:
-    """Move the history of a move towards the sign of the bonus, the less the further it has gone already."""
+    """Move the history of a move towards the sign of the bonus, the less the further it has gone
+    already."""
     cdef int16_t* entry = &s.history[side(state)][slot(state, move)]
     entry[0] += <int16_t>(bonus - entry[0] * (bonus if bonus > 0 else -bonus) // AB_MOST_HISTORY)
 
@@ -186,7 +192,8 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
 cdef inline int ab_node(
     AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply, Move excluded
 ) noexcept nogil:
-    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is not NO_MOVE.
+    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is
+    not NO_MOVE.
 
     `evaluation`: of the position, or AB_UNKNOWN.
     """
@@ -209,8 +216,12 @@ cdef inline int ab_node(
     if finished(state):
         return final_value(state, ply)
     if depth <= 0 or ply >= AB_MAX_PLY:
-        return leaf_value(s, state, evaluate(s, state) if evaluation == AB_UNKNOWN else evaluation, alpha, beta, ply)
-    # 2. Transposition table. Its results end the search of all nodes but the root, which has to find a move.
+        return leaf_value(
+            s, state, evaluate(s, state) if evaluation == AB_UNKNOWN else evaluation, alpha, beta,
+            ply
+        )
+    # 2. Transposition table. Its results end the search of all nodes but the root, which has to
+    # find a move.
     key = state_key(state)
     entry = ab_probe(s, key)
     if entry != NULL:
@@ -228,11 +239,13 @@ cdef inline int ab_node(
         evaluation = evaluate(s, state)
     s.evaluations[ply] = evaluation
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
-    # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are left.
+    # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are
+    # left.
     if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
         if evaluation - 50 * depth >= beta:
             return evaluation
-    # Internal iterative reduction: without a move from the table the order is poor, and the next iteration will have one.
+    # Internal iterative reduction: without a move from the table the order is poor, and the next
+    # iteration will have one.
     if table_move == NO_MOVE and depth >= 3:
         depth -= 1
     # 4. Moves and their order: history counts for up to 8 of move_order, a killer for 2 more.
@@ -241,7 +254,9 @@ cdef inline int ab_node(
         if moves[i] == table_move:
             order[i] = 1 << 30
         else:
-            order[i] = (move_order(state, moves[i]) << 10) + s.history[side(state)][slot(state, moves[i])]
+            order[i] = (
+                move_order(state, moves[i]) << 10
+            ) + s.history[side(state)][slot(state, moves[i])]
             if moves[i] == s.killers[ply][0] or moves[i] == s.killers[ply][1]:
                 order[i] += 1 << 11
     s.killers[ply + 1][0] = s.killers[ply + 1][1] = NO_MOVE
@@ -252,15 +267,19 @@ cdef inline int ab_node(
             continue
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
-            # 5. Late moves of shallow nodes are not even tried, nor anywhere those that promise nothing,
-            if not noisy and depth <= 4 and not pv_node and i >= (4 + depth * depth * 2) >> (not improving):
+            # 5. Late moves of shallow nodes are not even tried, nor anywhere those that promise
+            # nothing,
+            if not noisy and depth <= 4 and not pv_node and i >= (
+                4 + depth * depth * 2
+            ) >> (not improving):
                 break
             if i >= 2 and move_order(state, move) == 0:
                 break
             # 6. nor those of a position that is too bad for a quiet move to help.
             if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
                 break
-        # 7. Singular extension: deeper where all other moves are worse by far. Where they are not, and good enough, that is enough.
+        # 7. Singular extension: deeper where all other moves are worse by far. Where they are not,
+        # and good enough, that is enough.
         extension = 0
         if (
             move == table_move and excluded == NO_MOVE and ply > 0 and depth >= 6
@@ -279,10 +298,13 @@ cdef inline int ab_node(
                 extension = -1
         make_move(state, move, &child)
         before = s.nodes
-        # 8. The first move in full, the others with a null window, less deep if they are late or look bad after a ply (the idea of
-        # Moonbird's futility reductions); whatever proves better is searched again.
+        # 8. The first move in full, the others with a null window, less deep if they are late or
+        # look bad after a ply (the idea of Moonbird's futility reductions); whatever proves better
+        # is searched again.
         if i == 0:
-            value = -ab_node(s, &child, AB_UNKNOWN, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE)
+            value = -ab_node(
+                s, &child, AB_UNKNOWN, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE
+            )
         else:
             child_evaluation = AB_UNKNOWN
             reduction = 0
@@ -291,13 +313,22 @@ cdef inline int ab_node(
                 reduction += (not improving) - pv_node - noisy
                 if not finished(&child):
                     child_evaluation = evaluate(s, &child)
-                    reduction += max(0, min((alpha + child_evaluation) // AB_DEFICIT, AB_MOST_DEFICITS))
+                    reduction += max(
+                        0, min((alpha + child_evaluation) // AB_DEFICIT, AB_MOST_DEFICITS)
+                    )
                 reduction = max(0, min(reduction, depth - 1))
-            value = -ab_node(s, &child, child_evaluation, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+            value = -ab_node(
+                s, &child, child_evaluation, depth - 1 - reduction, -alpha - 1, -alpha, ply + 1,
+                NO_MOVE
+            )
             if value > alpha and reduction and not s.stopped:
-                value = -ab_node(s, &child, child_evaluation, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE)
+                value = -ab_node(
+                    s, &child, child_evaluation, depth - 1, -alpha - 1, -alpha, ply + 1, NO_MOVE
+                )
             if alpha < value < beta and not s.stopped:
-                value = -ab_node(s, &child, child_evaluation, depth - 1, -beta, -alpha, ply + 1, NO_MOVE)
+                value = -ab_node(
+                    s, &child, child_evaluation, depth - 1, -beta, -alpha, ply + 1, NO_MOVE
+                )
         if s.stopped:
             return 0
         if ply == 0:
@@ -309,7 +340,9 @@ cdef inline int ab_node(
                 best_move = move
                 if pv_node:
                     s.pv[ply][0] = move
-                    memmove(&s.pv[ply][1], &s.pv[ply + 1][0], s.pv_length[ply + 1] * sizeof(uint16_t))
+                    memmove(
+                        &s.pv[ply][1], &s.pv[ply + 1][0], s.pv_length[ply + 1] * sizeof(uint16_t)
+                    )
                     s.pv_length[ply] = s.pv_length[ply + 1] + 1
                 if ply == 0:
                     s.best_nodes = s.nodes - before
@@ -330,7 +363,8 @@ cdef inline int ab_node(
 
 
 cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) noexcept nogil:
-    """Search the root to a depth, in a window about the value of the iteration before; worthless when s.stopped."""
+    """Search the root to a depth, in a window about the value of the iteration before; worthless
+    when s.stopped."""
     cdef int width = 30
     cdef int alpha = -AB_WIN, beta = AB_WIN, value
     if depth >= 4 and -AB_SURE < last_value < AB_SURE:
@@ -338,7 +372,9 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
     while True:
         s.best_nodes = s.root_nodes = 0
         value = ab_node(s, root, AB_UNKNOWN, depth, alpha, beta, 0, NO_MOVE)
-        if s.stopped or alpha < value < beta or (value <= alpha and alpha == -AB_WIN) or (value >= beta and beta == AB_WIN):
+        if s.stopped or alpha < value < beta or (
+            value <= alpha and alpha == -AB_WIN
+        ) or (value >= beta and beta == AB_WIN):
             return value
         width *= 3
         if value <= alpha:
@@ -350,11 +386,13 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
 cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
     """By what the time meant for a search is to be multiplied.
 
-    It is longer where the other moves took much of the last iteration's nodes, where the best move has changed of late (`stable`
-    iterations ago), and where the value has dropped.
+    It is longer where the other moves took much of the last iteration's nodes, where the best move
+    has changed of late (`stable` iterations ago), and where the value has dropped.
     """
     cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
-    return PATIENCE * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (1 + min(max(drop, 0), 200) / 300.0)
+    return PATIENCE * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (
+        1 + min(max(drop, 0), 200) / 300.0
+    )
 
 
 cdef tuple ab_line(const AbSearch* s, const State* root):
@@ -370,9 +408,11 @@ cdef tuple ab_line(const AbSearch* s, const State* root):
 
 
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
-    """Iterative deepening: the best move of the position within the limits, of a game that goes on. See `core.rules.Searcher`.
+    """Iterative deepening: the best move of the position within the limits, of a game that goes on.
+    See `core.rules.Searcher`.
 
-    `deepest` bounds the depth beside the limits. `report`, if not None, is called after every iteration.
+    `deepest` bounds the depth beside the limits. `report`, if not None, is called after every
+    iteration.
     """
     cdef Move moves[MAX_MOVES]
     cdef double started = clock_now()
@@ -397,14 +437,18 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
             if not s.stopped:
                 found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
             elif stable == 0:  # a better move was found before the end of the iteration
-                found = SearchInfo(line[0], found.score, found.depth, s.nodes, clock_now() - started, line)
+                found = SearchInfo(
+                    line[0], found.score, found.depth, s.nodes, clock_now() - started, line
+                )
         if s.stopped:
             break
         if report is not None:
             report(found)
         if AB_WIN - abs(value) <= depth:  # a forced end that no deeper search can change
             break
-        if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(s, stable, last_value - value):
+        if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(
+            s, stable, last_value - value
+        ):
             break
         last_value = value
     found.nodes = s.nodes

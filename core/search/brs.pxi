@@ -1,5 +1,6 @@
-# Best-reply search (Schadd and Winands, "Best Reply Search for Multiplayer Games", 2011): the root player and "the opponents" move in
-# turn, and of the opponents only the one with the strongest reply moves. So a game of many players becomes an alpha-beta search.
+# Best-reply search (Schadd and Winands, "Best Reply Search for Multiplayer Games", 2011): the root
+# player and "the opponents" move in turn, and of the opponents only the one with the strongest
+# reply moves. So a game of many players becomes an alpha-beta search.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
@@ -16,7 +17,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from core.clock cimport clock_now
+from core.native.clock cimport clock_now
 
 cdef enum:
     BRS_WIN = 1 << 28
@@ -34,7 +35,7 @@ cdef struct BrsSearch:
     int root                # the seat that searches
     uint64_t nodes
     uint64_t max_nodes      # 0: no bound
-    double deadline         # on core.clock; 0: no bound
+    double deadline         # on core.native.clock; 0: no bound
     bint stopped            # a bound was reached: the values of this iteration are worthless
     BrsEntry table[1 << BRS_TABLE_BITS]
 
@@ -50,7 +51,8 @@ cdef inline bint brs_stop(BrsSearch* s) noexcept nogil:
 
 
 cdef inline void brs_sort(int32_t* order, uint16_t* index, int count) noexcept nogil:
-    """Best first. Insertion sort is stable, so the search does not depend on the compiler's library."""
+    """Best first. Insertion sort is stable, so the search does not depend on the compiler's
+    library."""
     cdef int i, j
     cdef int32_t key_order
     cdef uint16_t key_index
@@ -63,10 +65,15 @@ cdef inline void brs_sort(int32_t* order, uint16_t* index, int count) noexcept n
         order[j + 1], index[j + 1] = key_order, key_index
 
 
-cdef inline int brs_node(BrsSearch* s, const State* state, int depth, int alpha, int beta, bint ours, uint16_t* best_index) noexcept nogil:
-    """Fail-soft alpha-beta value of the position from the root player's side; `ours` says whose turn it is.
+cdef inline int brs_node(
+    BrsSearch* s, const State* state, int depth, int alpha, int beta, bint ours,
+    uint16_t* best_index
+) noexcept nogil:
+    """Fail-soft alpha-beta value of the position from the root player's side; `ours` says whose
+    turn it is.
 
-    best_index gets the index of the best move in the generated list (the opponents' lists follow each other).
+    best_index gets the index of the best move in the generated list (the opponents' lists follow
+    each other).
     """
     cdef Move moves[PLAYERS * MAX_MOVES]
     cdef int32_t order[PLAYERS * MAX_MOVES]
@@ -96,7 +103,9 @@ cdef inline int brs_node(BrsSearch* s, const State* state, int depth, int alpha,
     if entry.bound and entry.key == key:
         hash_index = entry.move
         if entry.depth == depth and (
-            entry.bound == 1 or (entry.bound == 2 and entry.value >= beta) or (entry.bound == 3 and entry.value <= alpha)
+            entry.bound == 1 or (entry.bound == 2 and entry.value >= beta) or (
+                entry.bound == 3 and entry.value <= alpha
+            )
         ):
             best_index[0] = hash_index
             return entry.value
@@ -146,10 +155,14 @@ cdef inline int brs_node(BrsSearch* s, const State* state, int depth, int alpha,
     return best
 
 
-cdef inline int brs_iteration(BrsSearch* s, const State* state, int depth, Move* moves, int count, int* value) noexcept nogil:
-    """One iteration over the root player's moves, in their order; the index of the best one, or -1 when stopped before the first was done.
+cdef inline int brs_iteration(
+    BrsSearch* s, const State* state, int depth, Move* moves, int count, int* value
+) noexcept nogil:
+    """One iteration over the root player's moves, in their order; the index of the best one, or -1
+    when stopped before the first was done.
 
-    Put the best move of the iteration before it first: then an iteration that is stopped half way is worth its result.
+    Put the best move of the iteration before it first: then an iteration that is stopped half way
+        is worth its result.
     """
     cdef int i, v, best = -1
     cdef uint16_t reply

@@ -1,8 +1,10 @@
-# Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one share of the win per seat, searched
-# with PUCT (Rosin 2011; the form of Silver et al. 2017): at each node the seat to move follows its own share plus an exploration bonus
-# that is proportional to a prior. The seat that the tree is searched for may have other priors than the rest. Of a seat that is trusted to
-# play as foretold, the foretold moves get that part of a node's visits, whatever they are worth: opponent-model search (Carmel and
-# Markovitch, "Learning Models of Opponent's Strategy in Game Playing", 1993) with a probability.
+# Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one
+# share of the win per seat, searched with PUCT (Rosin 2011; the form of Silver et al. 2017): at
+# each node the seat to move follows its own share plus an exploration bonus that is proportional to
+# a prior. The seat that the tree is searched for may have other priors than the rest. Of a seat
+# that is trusted to play as foretold, the foretold moves get that part of a node's visits, whatever
+# they are worth: opponent-model search (Carmel and Markovitch, "Learning Models of Opponent's
+# Strategy in Game Playing", 1993) with a probability.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
@@ -18,18 +20,19 @@
 #   LOOKS                                how often at most the moves at a node are foretold
 #   Opponents                            a type of what the game knows of how the seats play
 #   foretell(Opponents*, State*, look, Move*)   the moves that the seat to move is expected to play, one as likely as another, at a look,
-#                                        from 0 to LOOKS - 1; returns how many. Later looks may take more time. Asked of seats that are
-#                                        trusted, at nodes where they have a choice
+#                                        from 0 to LOOKS - 1; returns how many. Later looks may take
+#                                        more time. Asked of seats that are trusted, at nodes where
+#                                        they have a choice
 #   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
 #
-# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration, first_play, opponents and trust) and
-# mcts_run.
+# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration,
+# first_play, opponents and trust) and mcts_run.
 
 from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from core.clock cimport clock_now
+from core.native.clock cimport clock_now
 
 cdef enum:
     MCTS_MAX_PLIES = 256    # deepest path from the root
@@ -60,10 +63,12 @@ cdef struct MctsTree:
     float exploration
     float first_play        # what an untried move is taken to be worth, in the node's average
     Opponents* opponents
-    float trust[LOOKS][PLAYERS]    # how likely the seat plays what is foretold at that look; 0: it is not foretold
-    bint told               # moves were foretold in this iteration: one is enough, for it may take milliseconds
+    # how likely the seat plays what is foretold at that look; 0: it is not foretold
+    float trust[LOOKS][PLAYERS]
+    # moves were foretold in this iteration: one is enough, for it may take milliseconds
+    bint told
     double told_in[LOOKS]   # the most seconds that it has taken at a look
-    double deadline         # on core.clock; 0: none
+    double deadline         # on core.native.clock; 0: none
     uint64_t random
     double shares[PLAYERS]  # of every seat, summed over the visits of the root
 
@@ -128,7 +133,8 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
 
 
 cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcept nogil:
-    """The edge to follow: share plus bonus. A move that was never tried has `first_play` of the node's average."""
+    """The edge to follow: share plus bonus. A move that was never tried has `first_play` of the
+    node's average."""
     cdef float bonus = t.exploration * sqrtf(<float>(node.visits + 1))
     cdef float untried = t.first_play * node.total / node.visits if node.visits else 0
     cdef float value
@@ -138,14 +144,18 @@ cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcep
     cdef const MctsEdge* edge
     for i in range(node.first, node.first + node.count):
         edge = &t.edges[i]
-        value = (edge.total / edge.visits if edge.visits else untried) + bonus * edge.prior / (1 + edge.visits)
+        value = (
+            edge.total / edge.visits if edge.visits else untried
+        ) + bonus * edge.prior / (1 + edge.visits)
         if value > best:
             best = value
             chosen = i
     return chosen
 
 
-cdef inline void mcts_foretell(MctsTree* t, MctsNode* node, const State* state, int look) noexcept nogil:
+cdef inline void mcts_foretell(
+    MctsTree* t, MctsNode* node, const State* state, int look
+) noexcept nogil:
     """Move the edges that are foretold now to the node's beginning."""
     cdef Move moves[MAX_MOVES]
     cdef MctsEdge* edge
@@ -162,7 +172,8 @@ cdef inline void mcts_foretell(MctsTree* t, MctsNode* node, const State* state, 
 
 
 cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state) noexcept nogil:
-    """The edge to follow: a foretold one, each in turn, as often as they are trusted, else the selected one."""
+    """The edge to follow: a foretold one, each in turn, as often as they are trusted, else the
+    selected one."""
     cdef int seat = to_move(state)
     cdef int look = 0
     cdef uint32_t visits = MCTS_FIRST_LOOK
@@ -248,8 +259,11 @@ cdef inline void mcts_start(MctsTree* t, const State* root, uint64_t seed) noexc
     mcts_expand(t, root)
 
 
-cdef inline uint64_t mcts_run(MctsTree* t, const State* root, uint64_t iterations, double deadline) noexcept nogil:
-    """At most so many iterations, fewer when the deadline (on core.clock; 0: none) comes first; returns how many."""
+cdef inline uint64_t mcts_run(
+    MctsTree* t, const State* root, uint64_t iterations, double deadline
+) noexcept nogil:
+    """At most so many iterations, fewer when the deadline (on core.native.clock; 0: none) comes
+    first; returns how many."""
     cdef uint64_t done = 0
     t.deadline = deadline
     while done < iterations:
@@ -261,7 +275,8 @@ cdef inline uint64_t mcts_run(MctsTree* t, const State* root, uint64_t iteration
 
 
 cdef inline int32_t mcts_best(const MctsTree* t, int32_t node) noexcept nogil:
-    """The edge of the node that was visited most; of equals, the one with the greatest total, then the first."""
+    """The edge of the node that was visited most; of equals, the one with the greatest total, then
+    the first."""
     cdef const MctsNode* n = &t.nodes[node]
     cdef int32_t i, best = n.first
     for i in range(n.first + 1, n.first + n.count):

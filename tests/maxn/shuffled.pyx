@@ -1,12 +1,13 @@
 # cython: language_level=3, cdivision=True, wraparound=False
-"""A toy game for the tree-search kernel: three players choose branches in turn, and the leaf, by a hash, says what each of them gets.
+"""A toy game for the tree-search kernel: three players choose branches in turn, and the leaf, by a
+hash, says what each of them gets.
 
 Small enough that plain Python searches all of it; tests/test_maxn_mcts.py says what must come out.
 """
 
 from libc.stdint cimport uint64_t
 
-from core.rng cimport mix64
+from core.native.rng cimport mix64
 
 cdef enum:
     PLAYERS = 3
@@ -17,7 +18,8 @@ cdef enum:
 
 ctypedef int Move           # 1 .. MAX_MOVES
 
-# What is foretold at the first look, whatever the position; at the next look it is the next branch, if any. 0: the branches 2 and 3.
+# What is foretold at the first look, whatever the position; at the next look it is the next branch,
+# if any. 0: the branches 2 and 3.
 ctypedef Move Opponents
 
 cdef struct State:
@@ -53,7 +55,9 @@ cdef inline void make(State* s, Move move) noexcept nogil:
 cdef bint led = False       # the priors of the others leave them nothing but the first branch
 
 
-cdef inline void move_weights(const State* s, int seat, bint ours, const Move* moves, int count, float* weights) noexcept nogil:
+cdef inline void move_weights(
+    const State* s, int seat, bint ours, const Move* moves, int count, float* weights
+) noexcept nogil:
     cdef int i
     for i in range(count):
         weights[i] = 5 if ours or not led or i == 0 else 1e-12      # in any scale
@@ -65,7 +69,9 @@ cdef inline void playout(State* s, uint64_t* random) noexcept nogil:
         make(s, PASS_MOVE if to_move(s) == s.stuck else <Move>(1 + random[0] % MAX_MOVES))
 
 
-cdef inline int foretell(Opponents* opponents, const State* s, int look, Move* moves) noexcept nogil:
+cdef inline int foretell(
+    Opponents* opponents, const State* s, int look, Move* moves
+) noexcept nogil:
     if opponents[0] == 0:
         moves[0], moves[1] = 2, 3
         return 2
@@ -95,8 +101,12 @@ def leaf(path):
     return tuple([shares[seat] for seat in range(PLAYERS)])
 
 
-def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000, bint others_led=False, foretold=1, trust=()):
-    """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of the game with that seed.
+def search(
+    seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000,
+    bint others_led=False, foretold=1, trust=()
+):
+    """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of
+    the game with that seed.
 
     `trust` is that in each of the seats, at every look.
     """
@@ -120,7 +130,9 @@ def search(seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_n
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)
         best = mcts_best(tree, 0)
-        visits = sorted([(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)])
+        visits = sorted(
+            [(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)]
+        )
         share = tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
         return tree.edges[best].move, share, done, tree.node_count, [count for _, count in visits]
     finally:

@@ -3,4 +3,6 @@
 import pathlib
 import sys
 
-pathlib.Path("output.txt").write_bytes(sys.argv[1].encode("latin-1").decode("unicode_escape").encode("latin-1"))
+pathlib.Path("output.txt").write_bytes(
+    sys.argv[1].encode("latin-1").decode("unicode_escape").encode("latin-1")
+)

@@ -1,4 +1,5 @@
-"""A fork bomb with two fuses, for the sake of the machine: 2,048 processes at most, and they end by themselves after a while."""
+"""A fork bomb with two fuses, for the sake of the machine: 2,048 processes at most, and they end by
+themselves after a while."""
 
 import contextlib
 import os

@@ -1,4 +1,5 @@
-"""Plays the fake game of the tests: says the number that its first argument names, and does what the others name, at their moment."""
+"""Plays the fake game of the tests: says the number that its first argument names, and does what
+the others name, at their moment."""
 
 import os
 import signal
@@ -28,7 +29,8 @@ def burn(seconds: float) -> None:
 
 
 def fork(*, daemon: bool) -> bool:
-    """Whether we are the new process; a daemon leads a session of its own, and its parent is dead."""
+    """Whether we are the new process; a daemon leads a session of its own, and its parent is
+    dead."""
     if os.fork() != 0:
         return False
     if daemon:
@@ -71,7 +73,8 @@ def at_ready() -> None:
         case "naked daemon":
             # Nothing tells whose it is: its parents are dead and its environment is empty.
             if fork(daemon=True):
-                os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)", *MORE], {})  # noqa: S606
+                sleep = [sys.executable, "-c", "import time; time.sleep(60)", *MORE]
+                os.execve(sys.executable, sleep, {})  # noqa: S606
             time.sleep(0.2)
             say("OK")
         case "hog":

@@ -1,4 +1,5 @@
-"""A UAI engine for the tests: the first legal move, or what its argument names. `keep FILE` writes down all that it hears."""
+"""A UAI engine for the tests: the first legal move, or what its argument names. `keep FILE` writes
+down all that it hears."""
 
 import os
 import signal
@@ -34,7 +35,10 @@ def move(position: Position) -> str:
             return ""
         case "full division":  # as some write it: both cells
             row1, column1, row2, column2 = position.legal()[0]
-            return "".join(f"{'abcdefg'[column - 1]}{8 - row}" for row, column in ((row1, column1), (row2, column2)))
+            return "".join(
+                f"{'abcdefg'[column - 1]}{8 - row}"
+                for row, column in ((row1, column1), (row2, column2))
+            )
         case "halfmoves":  # dies of the field's rule
             if position.halfmoves:
                 sys.exit("a halfmove clock")
@@ -57,7 +61,9 @@ def on_go(words: list[str], position: Position) -> None:
             time.sleep(left / 2000 if left > 1000 else 0)
         case "chatty":
             for depth in range(1, 4):
-                say(f"info depth {depth} score cp 10 nodes {1000 * depth} time 1 nps 1000000 pv a1 b2")
+                say(
+                    f"info depth {depth} score cp 10 nodes {1000 * depth} time 1 nps 1000000 pv a1 b2"
+                )
             say("info string bestmove is not this")
     say(f"bestmove {move(position)}")
 

@@ -1,5 +1,5 @@
 /* Prints its own age and that of the outer process, in seconds. With an argument it first sleeps, and then has that program tell. */
-#include "core/clock.h"
+#include "core/native/clock.h"
 
 #include <process.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from core.agent.files import FileExchange, exchange
 from core.limits import Limits
-from core.transport import FileExchange, exchange
 from noughts import protocol
 from noughts.rules import Position
 

@@ -13,8 +13,11 @@ class Engine:
     def stop(self) -> None:
         """It has always ended already."""
 
-    def choose(self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None) -> SearchInfo:
-        """The best move; scores are 1 for a win, and only the last one is reported. Only `limits.depth` matters.
+    def choose(
+        self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
+    ) -> SearchInfo:
+        """The best move; scores are 1 for a win, and only the last one is reported. Only
+        `limits.depth` matters.
 
         Raises RuleError when the board is full.
         """

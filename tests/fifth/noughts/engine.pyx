@@ -32,7 +32,8 @@ cdef class Engine:
         """It has always ended already."""
 
     def choose(self, Position position, limits, report=None):
-        """The best move; scores are 1 for a win, and only the last one is reported. Only `limits.depth` matters.
+        """The best move; scores are 1 for a win, and only the last one is reported. Only
+        `limits.depth` matters.
 
         Raises RuleError when the board is full.
         """

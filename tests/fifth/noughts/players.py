@@ -19,7 +19,9 @@ NAMES = ("bot", "random")
 def player(name: str, seed: int | None = None) -> Searcher[Position]:
     """The built-in player of that name. Raises UnknownNameError."""
     if name not in NAMES:
-        raise UnknownNameError(f"noughts and crosses has no built-in player {name!r}; there are: {', '.join(NAMES)}")
+        raise UnknownNameError(
+            f"noughts and crosses has no built-in player {name!r}; there are: {', '.join(NAMES)}"
+        )
     return Engine() if name == "bot" else Uniform(Random(seed))
 
 

@@ -21,13 +21,17 @@ def parse_input(text: str) -> tuple[int, list[int]]:
 
 
 def format_input(cells: list[int], ply: int) -> str:
-    return "".join(f"{line}\n" for line in (ply, *(" ".join(map(str, cells[i : i + 3])) for i in (0, 3, 6))))
+    return "".join(
+        f"{line}\n" for line in (ply, *(" ".join(map(str, cells[i : i + 3])) for i in (0, 3, 6)))
+    )
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:
     """The move in an output.txt. Raises TextError."""
     words = text.split()
-    if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 5 for word in words):
+    if len(words) != 2 or not all(
+        word.isascii() and word.isdigit() and len(word) < 5 for word in words
+    ):
         raise TextError("expected two numbers: column and row")
     return int(words[0]), int(words[1])
 

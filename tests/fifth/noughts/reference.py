@@ -60,7 +60,12 @@ class Position:
         return [] if self.over else self.pseudolegal() or [PASS]
 
     def pseudolegal(self) -> list[Move]:
-        return [(column, row) for column in range(3) for row in range(3) if self.cells[3 * row + column] == 0]
+        return [
+            (column, row)
+            for column in range(3)
+            for row in range(3)
+            if self.cells[3 * row + column] == 0
+        ]
 
     def play(self, move: Move) -> Position:
         if move not in self.legal():
@@ -75,11 +80,20 @@ class Position:
         return Position(self.cells, self.ply + 1)
 
     def scores(self) -> tuple[int | None, ...]:
-        return tuple(int(any(all(self.cells[i] == label for i in line) for line in LINES)) for label in (1, 2))
+        return tuple(
+            int(any(all(self.cells[i] == label for i in line) for line in LINES))
+            for label in (1, 2)
+        )
 
     def perft(self, depth: int) -> int:
         return sum(self.play(move).perft(depth - 1) for move in self.legal()) if depth else 1
 
     def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
-        style = {(i % 3, i // 3): f"seat{label - 1}" if label else "empty" for i, label in enumerate(self.cells)} | dict(marks or {})
-        return [[(".XO"[self.cells[3 * row + column]], style[column, row]) for column in range(3)] for row in range(3)]
+        style = {
+            (i % 3, i // 3): f"seat{label - 1}" if label else "empty"
+            for i, label in enumerate(self.cells)
+        } | dict(marks or {})
+        return [
+            [(".XO"[self.cells[3 * row + column]], style[column, row]) for column in range(3)]
+            for row in range(3)
+        ]

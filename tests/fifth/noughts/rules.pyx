@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
-from core.rng cimport mix64
+from core.native.rng cimport mix64
 
 from core.errors import IllegalMoveError
 from noughts.protocol import PASS, format_input, parse_input

@@ -1,0 +1,1 @@
+"""How the evaluation is made: self-play, learning, the command."""

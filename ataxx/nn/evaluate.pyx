@@ -1,0 +1,110 @@
+"""Weights of the network: read, checked, and handed to searches. See evaluate.pxd and network.h."""
+
+import os
+import sys
+from array import array
+
+from libc.stdlib cimport abs, free
+
+from core.errors import TextError
+from core.nn.sealed import resource, unseal
+
+LEVELS = ("plain", "sse2", "avx2", "avx512")
+"""The CPU levels that the network is written for, the best one last; all give the same number."""
+
+cdef enum:
+    MOST_HIDDEN = 1024
+    MOST_OUTPUT = 127       # of a weight of the output: 255 * 127 fits int16
+
+
+cdef class Weights:
+    """The network with the weights of one file.
+
+    Attributes:
+        fields: what the file says of itself, by name.
+    """
+
+    def __init__(self, bytes data):
+        """Of the bytes of a file. Raises TextError where it is damaged, or made for another
+        network."""
+        cdef const int16_t* numbers     # no memoryview: the limited API has none
+        cdef bytes native
+        cdef int32_t output_bias
+        cdef int i, hidden
+        cdef long total = 0
+        self.fields, body = unseal("weights", data, "ataxx")
+        shape = {name: self.fields.get(name) for name in ("inputs", "activation")}
+        if shape != {"inputs": str(NETWORK_INPUTS), "activation": "screlu"}:
+            raise TextError(f"the weights are for another network: {shape}")
+        hidden = _count(self.fields.get("hidden"))
+        if hidden == 0 or hidden % NETWORK_CHUNK or hidden > MOST_HIDDEN:
+            raise TextError(f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to {MOST_HIDDEN}")
+        words = 2 * hidden * (NETWORK_INPUTS + 2)
+        if len(body) != words + 4:
+            raise TextError(
+                f"the weights of {hidden} hidden cells take {words + 4} bytes, not {len(body)}"
+            )
+        native = _words(body[:words])
+        numbers = <const int16_t*><const char*>native
+        output_bias = int.from_bytes(body[words:], "little", signed=True)
+        for i in range(hidden * (NETWORK_INPUTS + 1), hidden * (NETWORK_INPUTS + 2)):
+            total += abs(numbers[i])
+            if abs(numbers[i]) > MOST_OUTPUT:
+                raise TextError(f"an output weight is {numbers[i]}, beyond {MOST_OUTPUT}")
+        if total * NETWORK_ONE * NETWORK_ONE >= <long long>1 << 31:
+            raise TextError(f"the output weights add up to {total}, which overflows")
+        if self.network.memory != NULL:
+            raise RuntimeError("weights are read once")
+        if not network_take(&self.network, numbers, hidden, output_bias):
+            raise MemoryError
+        self.use(None)
+
+    def __dealloc__(self):
+        free(self.network.memory)
+
+    def use(self, level):
+        """Compute at this CPU level, or, given None, at the best one that there is; whether this
+        CPU has it."""
+        cdef network_level found = NULL
+        cdef int number = NETWORK_LEVELS if level is None else LEVELS.index(level) + 1
+        while found == NULL and number > 0:
+            number -= 1
+            found = network_at(number)
+            if level is not None:
+                break
+        if found == NULL:
+            return False
+        self.network.level = found
+        return True
+
+    def value(self, uint64_t own, uint64_t other):
+        """The value of a position for the side to move, whose pieces are `own`; bit row * 8 +
+        column."""
+        return evaluate(&self.network, own, other)
+
+
+def default_weights():
+    """The weights that the package brings; read once. Raises TextError where they are missing or
+    damaged."""
+    global _default
+    if _default is None:
+        _default = Weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
+    return _default
+
+
+cdef object _default = None
+
+
+def _count(text):
+    return int(
+        text
+    ) if text is not None and text.isascii() and text.isdigit() and len(text) < 6 else 0
+
+
+def _words(body):
+    """The bytes of little-endian words in the machine's order."""
+    if sys.byteorder == "little":
+        return body
+    words = array("h", body)
+    words.byteswap()
+    return words.tobytes()

@@ -1,0 +1,1 @@
+"""What the engine's evaluation is made of: features, inference, weights."""

@@ -1,0 +1,1 @@
+"""What is written in C: clock, bits, random numbers, huge pages."""

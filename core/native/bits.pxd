@@ -1,0 +1,9 @@
+"""Bit counting; x must not be 0 for the index of the lowest bit."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef extern from "core/native/bits.h" nogil:
+    int popcount32(uint32_t x) noexcept
+    int popcount64(uint64_t x) noexcept
+    int lowest_bit32(uint32_t x) noexcept
+    int lowest_bit64(uint64_t x) noexcept

@@ -1,0 +1,67 @@
+"""Sealed files, of weights and of samples: a few lines of text that say what they are and where
+they come from, then the bytes.
+
+    quartet KIND 1
+    game GAME                 and so on, a name and a value a line: the shape, the seed, the data's hash, the command
+    bytes 373508              of the body
+    crc32 0123abcd            of every byte before this line and of the body
+                              an empty line, then the body
+
+`head` shows where a file comes from, and an agent reads it with next to nothing imported.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from core.errors import TextError
+
+
+def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
+    """The file of that kind that holds these fields and this body. Raises TextError where a field
+    cannot be a line."""
+    lines = [
+        f"quartet {kind} 1",
+        *(f"{name} {value}" for name, value in {**fields, "bytes": str(len(body))}.items()),
+    ]
+    for line in lines:
+        if "\n" in line:
+            raise TextError(f"a field of a file of {kind} is one line: {line[:60]!r}")
+    head = "".join(line + "\n" for line in lines).encode()
+    return head + f"crc32 {zlib.crc32(body, zlib.crc32(head)):08x}\n\n".encode() + body
+
+
+def resource(path: str) -> bytes:
+    """A file of a package, which may lie in an archive with the code. Raises TextError where it is
+    missing."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  (agents start without pathlib)
+            return file.read()
+    except OSError as error:
+        try:
+            data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
+        except (AttributeError, OSError):
+            raise TextError(f"cannot read {path}: {error.strerror}") from None
+        return data
+
+
+def unseal(kind: str, data: bytes, game: str) -> tuple[dict[str, str], bytes]:
+    """The fields of a file and its body. Raises TextError where it is of another kind, damaged, or
+    another game's."""
+    head, _, body = data.partition(b"\n\n")
+    lines = head.decode("utf-8", "replace").split("\n")
+    if lines[0] != f"quartet {kind} 1":
+        raise TextError(
+            f"this is no file of {kind}: it begins with {data[:20]!r}, not with 'quartet {kind} 1'"
+        )
+    fields = dict(line.partition(" ")[::2] for line in lines[1:])
+    if fields.get("bytes") != str(len(body)):
+        raise TextError(
+            f"the file of {kind} is damaged: {len(body)} bytes after the text instead of {fields.get('bytes')}"
+        )
+    before = head[: head.rfind(b"\n") + 1]
+    if lines[-1] != f"crc32 {zlib.crc32(body, zlib.crc32(before)):08x}":
+        raise TextError(f"the file of {kind} is damaged: its checksum is wrong")
+    if fields.get("game") != game:
+        raise TextError(f"the file of {kind} is for {fields.get('game')!r}, not for {game!r}")
+    return fields, body

@@ -1,0 +1,1 @@
+"""Search kernels that the engines of at least two games include."""

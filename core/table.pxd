@@ -1,5 +1,0 @@
-"""Memory for hash tables; see table.h."""
-
-cdef extern from "core/table.h" nogil:
-    void* table_new(size_t bytes) noexcept      # zeroed, NULL where memory is short
-    void table_free(void* table, size_t bytes) noexcept

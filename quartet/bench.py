@@ -1,5 +1,0 @@
-"""`quartet bench`: the fingerprint, and speed."""
-
-from bench.__main__ import command
-
-__all__ = ["command"]

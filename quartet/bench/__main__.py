@@ -1,0 +1,128 @@
+"""`python -m quartet.bench`, and `quartet bench`."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from core.errors import QuartetError
+from quartet import registry
+from quartet.bench import fingerprint, speed
+
+
+@click.command(name="bench")
+@click.argument("games", nargs=-1, metavar="[GAME]...")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Compare with the recorded fingerprint; exit status 1 where it differs.",
+)
+@click.option(
+    "--record",
+    is_flag=True,
+    help="Make today's fingerprint the recorded one (say so in the commit: `Bench: GAME N`).",
+)
+@click.option(
+    "--speed",
+    "speeds",
+    is_flag=True,
+    help="Measure speed instead: perft by fast and by reference rules, and the search.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    help="With --speed: depth of the fast perft (default: what takes about a second).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    games: tuple[str, ...],
+    check: bool,
+    record: bool,
+    speeds: bool,
+    depth: int | None,
+    as_json: bool,
+) -> None:
+    """Print the fingerprint of every GAME (default: all that have an engine): nodes searched and a
+    hash of the choices, of the engine and of every other built-in player.
+
+    Two builds with the same fingerprint search the same tree; a commit that changes search or rules
+    changes it.
+    """
+    chosen = games or tuple(game for game in registry.GAMES if registry.has(game, "engine"))
+    for game in chosen:
+        registry.check(game)
+    if speeds:
+        _print_speeds([speed.measure(game, depth) for game in chosen], as_json=as_json)
+        return
+    figures = {
+        name: figure for game in chosen for name, figure in fingerprint.fingerprint(game).items()
+    }
+    if as_json:
+        print(msgspec.json.encode(figures).decode())
+    else:
+        for name, figure in figures.items():
+            print(name, figure)
+    if record:
+        fingerprint.record(figures)
+    if check:
+        known = fingerprint.recorded()
+        changed = [
+            f"{name} is {figure}, recorded {known.get(name, 'nothing')}"
+            for name, figure in figures.items()
+            if known.get(name) != figure
+        ]
+        if not games:
+            changed += [
+                f"{name} is recorded, but no longer there" for name in known if name not in figures
+            ]
+        if changed:
+            raise QuartetError("the fingerprint changed: " + "; ".join(changed))
+
+
+def _print_speeds(speeds: list[speed.Speed], *, as_json: bool) -> None:
+    if as_json:
+        print(msgspec.json.encode(speeds).decode())
+        return
+    table = Table(
+        "game",
+        "perft",
+        "fast leaves/s",
+        "all made",
+        "reference leaves/s",
+        "ratio",
+        "search nodes/s",
+    )
+    for s in speeds:
+        rates = [_short(figure) for figure in (s.fast, s.made, s.slow)]
+        table.add_row(
+            s.game,
+            f"{_short(s.leaves)} at depth {s.depth}",
+            *rates,
+            f"{s.ratio:,.0f}",
+            _short(s.nodes),
+        )
+    Console().print(table)
+
+
+def _short(figure: float | None) -> str:
+    """A figure that may be missing, in three digits and a unit."""
+    if figure is None:
+        return ""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if figure >= size:
+            digits = 2 - int(math.log10(figure / size))
+            return f"{figure / size:.{digits}f} {unit}"
+    return f"{figure:.0f}"
+
+
+if __name__ == "__main__":
+    try:
+        command.main()
+    except QuartetError as error:
+        print(f"quartet: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""The command line: `quartet`, one command with sub-commands, one file for each."""

@@ -1,0 +1,252 @@
+"""`quartet analyse`: what an engine thinks of a position, as it thinks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+from rich.console import Console
+from rich.table import Table as Grid
+
+from core.background import Thinking
+from core.errors import QuartetError
+from core.limits import Limits
+from core.native.clock import now
+from quartet import registry
+from quartet.cli import drawing, positions
+from quartet.cli import variants as variant_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import FrameType
+
+    from core.limits import SearchInfo
+    from core.rules import Move, Position, Searcher
+
+USUAL_SECONDS = 10.0
+"""Where no limit is given."""
+LISTEN_SECONDS = 0.1
+"""How often a person at the terminal is listened to."""
+HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line"
+
+
+@click.command(short_help="Show what an engine thinks of a position.")
+@click.argument("game")
+@click.option("--position", metavar="POSITION", help=positions.HELP)
+@variant_options.option
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Wall clock  [default: 10, unless another limit is given].",
+)
+@click.option("--nodes", type=click.IntRange(min=1), help="Nodes, or iterations of a tree search.")
+@click.option("--depth", type=click.IntRange(min=1), help="Plies of iterative deepening.")
+@click.option(
+    "--player", "name", metavar="NAME", help="A built-in player instead of the game's engine."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, in the end.")
+def command(
+    game: str,
+    position: str | None,
+    variants: Sequence[str],
+    seconds: float | None,
+    nodes: int | None,
+    depth: int | None,
+    name: str | None,
+    as_json: bool,
+) -> None:
+    """Let the engine of GAME think about a position, and show depth, score, nodes, speed and the
+    principal variation as they come.
+
+    The score is for the side to move, in the unit of the game's engine. Ctrl-C ends the search;
+    what is known by then is the result.
+
+    \b
+    quartet analyse ugolki --position input.txt --seconds 5
+    quartet analyse ugolki --nodes 100000 --json
+    """
+    player = _player(game, name)
+    rules: type[Position] = registry.load(
+        game, "rules" if registry.has(game, "rules") else "reference"
+    ).Position
+    options = variant_options.read(game, variants)
+    root = positions.root(game, rules, position, options)
+    if root.over:
+        raise QuartetError("the game is over in this position")
+    say = _namer(game)
+    lines: list[SearchInfo] = []
+    console = Console(highlight=False)
+    if not as_json:
+        console.print(
+            drawing.board(
+                positions.root(game, registry.load(game, "reference").Position, position, options)
+            )
+        )
+        console.print(HEAD, style="bold", soft_wrap=True)
+
+    def show(info: SearchInfo) -> None:
+        lines.append(info)
+        if not as_json:
+            console.print(_line(info, root, say), soft_wrap=True, markup=False)
+
+    if seconds is None and nodes is None and depth is None:
+        seconds = USUAL_SECONDS
+    limits = Limits(deadline=None if seconds is None else now() + seconds, nodes=nodes, depth=depth)
+    with _enough() as enough:
+        thinking = Thinking(player, root, limits, show)
+        while not (thinking.wait(LISTEN_SECONDS) or enough.is_set()):
+            pass
+        thinking.stop()
+    found = thinking.outcome()
+    if enough.is_set():
+        print("quartet: interrupted", file=sys.stderr)
+    candidates = _candidates(player)
+    if as_json:
+        print(
+            json.dumps(
+                _record(game, root, found, lines, candidates, say, interrupted=enough.is_set()),
+                indent=2,
+            )
+        )
+        return
+    if not lines or (lines[-1].nodes, lines[-1].pv) != (found.nodes, found.pv):
+        console.print(_line(found, root, say), soft_wrap=True, markup=False)
+    if candidates:
+        console.print(_table(candidates, root, say))
+    answer = " ".join(
+        registry.load(game, "protocol").format_answer(found.move, root.to_move).split()
+    )
+    console.print(
+        f"best: {say(found.move, root.to_move)}    (its answer to the judge: {answer})",
+        style="bold",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _player(game: str, name: str | None) -> Searcher[Any]:
+    """The engine, or the player of that name. Raises QuartetError."""
+    player: Searcher[Any] = (
+        registry.load(game, "engine").Engine()
+        if name is None
+        else registry.load(game, "players").player(name, 0)
+    )
+    return player
+
+
+@contextmanager
+def _enough() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets; a second Ctrl-C is a KeyboardInterrupt again."""
+    said = threading.Event()
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        said.set()
+        signal.signal(signal.SIGINT, usual)
+
+    usual = signal.signal(signal.SIGINT, note)
+    try:
+        yield said
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _namer(game: str) -> Callable[[Move, int], str]:
+    """How the game writes a seat's move: by `format_move` of its reference rules, where it has one,
+    or as its judge wants to hear it."""
+    reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
+    format_move: Callable[[Move], str] | None = getattr(reference, "format_move", None)
+    if format_move is not None:
+        return lambda move, _: format_move(move)
+    if reference.INFO.lines is not None:
+        return lambda move, seat: str(protocol.format_answer(move, seat))
+    return lambda move, _: drawing.move_text(move)
+
+
+def _line(info: SearchInfo, root: Position, say: Callable[[Move, int], str]) -> str:
+    """A row below HEAD."""
+    speed = f"{info.nps:,.0f}" if info.seconds > 0 else "-"
+    moves = ", ".join(_named(info.pv or (info.move,), root, say))
+    return f"{info.depth:>5} {info.score:>7} {info.nodes:>14,} {speed:>12} {info.seconds:>8.2f}  {moves}"
+
+
+def _named(line: Sequence[Move], position: Position, say: Callable[[Move, int], str]) -> list[str]:
+    """The moves of a line, each in the words of the seat that makes it."""
+    words = []
+    for move in line:
+        words.append(say(move, position.to_move))
+        position = position.play(move)
+    return words
+
+
+def _candidates(player: object) -> list[Mapping[str, object]]:
+    """What the engine thinks of single moves; `core.rules.Engine` says what that is. None for most
+    engines."""
+    offered: Callable[[], list[Mapping[str, object]]] | None = getattr(player, "candidates", None)
+    return [] if offered is None else offered()
+
+
+def _table(
+    candidates: Sequence[Mapping[str, object]], root: Position, say: Callable[[Move, int], str]
+) -> Grid:
+    columns = list(dict.fromkeys(name for row in candidates for name in row))
+    grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in candidates:
+        grid.add_row(
+            *(_cell(row.get(name), root, say if name == "move" else None) for name in columns)
+        )
+    return grid
+
+
+def _cell(value: Any, root: Position, say: Callable[[Move, int], str] | None) -> str:
+    if value is None:
+        return ""
+    return (
+        say(value, root.to_move)
+        if say is not None
+        else f"{value:.3f}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def _record(
+    game: str,
+    root: Position,
+    found: SearchInfo,
+    lines: Sequence[SearchInfo],
+    candidates: Sequence[Mapping[str, object]],
+    say: Callable[[Move, int], str],
+    *,
+    interrupted: bool,
+) -> dict[str, object]:
+    """The outcome for machines; moves as the game writes them."""
+
+    def row(info: SearchInfo) -> dict[str, object]:
+        return {
+            "depth": info.depth,
+            "score": info.score,
+            "nodes": info.nodes,
+            "seconds": round(info.seconds, 6),
+            "nodes_per_second": round(info.nps),
+            "line": _named(info.pv or (info.move,), root, say),
+        }
+
+    return {
+        "game": game,
+        "position": root.text(),
+        "seat": root.to_move,
+        "best": say(found.move, root.to_move),
+        "move": list(found.move),
+        **row(found),
+        "interrupted": interrupted,
+        "lines": [row(info) for info in lines],
+        "candidates": [
+            {**candidate, "move": say(cast("Move", candidate["move"]), root.to_move)}
+            for candidate in candidates
+        ],
+    }

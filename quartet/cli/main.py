@@ -1,0 +1,122 @@
+"""`quartet`: finds the sub-command, and turns every error into one line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from importlib import metadata
+
+import click
+
+from core.errors import QuartetError
+from core.leaving import leave_on
+from quartet import registry
+
+COMMANDS = (
+    "games",
+    "match",
+    "tournament",
+    "sprt",
+    "lost",
+    "replay",
+    "analyse",
+    "perft",
+    "bench",
+    "selfplay",
+    "train",
+    "pack",
+)
+"""Each is a module here with a `command`; it is imported when it is needed."""
+
+FAILED, INTERRUPTED = 2, 130
+
+
+class Commands(click.Group):
+    """Sub-commands that are imported one by one, so that each starts as fast as it can."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        try:
+            command: click.Command = importlib.import_module(f"quartet.cli.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            raise registry.not_built(error) from error
+        return command
+
+
+def _print_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    if value and not context.resilient_parsing:
+        try:
+            print("quartet", metadata.version("quartet"))
+        except metadata.PackageNotFoundError:
+            print("quartet, not installed (it runs from its folder)")
+        context.exit()
+
+
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Board games for programs: play matches as the contest's server does, replay their logs, count
+    and measure.
+
+    Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 a
+    check failed, 2 bad input (one line on standard error says what is wrong), 130 interrupted.
+
+    \b
+    quartet games                                         what can be played, and by whom
+    quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
+    quartet replay ugolki game.jsonl --step               go through a log of a game
+    quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
+    quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
+    quartet analyse ugolki --seconds 5                    what the engine thinks of a position
+    quartet perft ugolki 4                                count sequences of plies
+    quartet pack nypc GAME --out dist                     make what a judge takes
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    leave_on("SIGTERM", "SIGHUP")
+    try:
+        status = cli.main(prog_name="quartet", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        status = _complain(_in_one_line(error))
+    except QuartetError as error:
+        status = _complain(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        status = INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python must not try to flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    message = " ".join(error.format_message().split())
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        message += f" (see {error.ctx.command_path} --help)"
+    return message
+
+
+def _complain(message: str) -> int:
+    print(f"quartet: {message}", file=sys.stderr)
+    return FAILED
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""`quartet perft`: count sequences of plies, the standard test of move generators."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from quartet import registry
+from quartet.cli import positions
+from quartet.cli import variants as variant_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.rules import Move, Position
+
+
+@click.command(short_help="Count sequences of plies.")
+@click.argument("game")
+@click.argument("depth", type=click.IntRange(min=0))
+@click.option("--position", metavar="POSITION", help=positions.HELP)
+@variant_options.option
+@click.option(
+    "--reference",
+    is_flag=True,
+    help="Count with the plain reference rules instead of the fast ones.",
+)
+@click.option("--divide", is_flag=True, help="Print the count behind each first move, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+def command(
+    game: str,
+    depth: int,
+    position: str | None,
+    variants: Sequence[str],
+    reference: bool,
+    divide: bool,
+    as_json: bool,
+) -> None:
+    """Count the sequences of DEPTH plies of GAME.
+
+    The count stands alone on the last line of standard output; time and speed go to standard error.
+    A POSITION has the form of the game's RULES.md, or is a file.
+    """
+    rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
+    root = positions.root(game, rules, position, variant_options.read(game, variants))
+    started = time.perf_counter()
+    behind = _behind(root, depth) if depth > 0 else {}
+    count = sum(behind.values()) if depth > 0 else 1
+    seconds = time.perf_counter() - started
+    if as_json:
+        moves = (
+            {" ".join(map(str, move)): number for move, number in behind.items()}
+            if divide
+            else None
+        )
+        print(
+            json.dumps(
+                {
+                    "game": game,
+                    "depth": depth,
+                    "count": count,
+                    "seconds": round(seconds, 6),
+                    "moves": moves,
+                }
+            )
+        )
+        return
+    if divide:
+        for move, number in behind.items():
+            print(f"{' '.join(map(str, move))}: {number}")
+    print(count)
+    sys.stdout.flush()
+    print(f"{seconds:.3f} s, {count / max(seconds, 1e-9):,.0f} sequences/s", file=sys.stderr)
+
+
+def _behind(position: Position, depth: int) -> dict[Move, int]:
+    """The count behind each first move; a bar on the terminal shows how far it is. depth >= 1."""
+    if depth == 1:
+        return dict.fromkeys(position.legal(), 1)
+    bar = track(
+        position.legal(),
+        "counting",
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    return {move: position.play(move).perft(depth - 1) for move in bar}

@@ -1,0 +1,84 @@
+"""The games there are. This is the only file that lists them: a new game is its folder and one line
+here."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import NotBuiltError, UnknownNameError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+GAMES = {
+    "ataxx": "ataxx",
+    "applegame": "applegame",
+    "connexion": "connexion",
+    "ugolki": "ugolki",
+}
+"""Game name -> package."""
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder in which our packages lie: the checkout, or where they are installed."""
+
+HOW_TO_BUILD = "build the compiled modules first: python -m pip install -e . (in the checkout)"
+
+
+def check(game: str) -> None:
+    """Raises UnknownNameError when there is no such game."""
+    if game not in GAMES:
+        raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+
+
+def has(game: str, part: str) -> bool:
+    """Whether a game has this part ("rules", "train.samples"), be it compiled or not: one that is
+    still being written may lack some.
+
+    Raises UnknownNameError when there is no such game.
+    """
+    check(game)
+    return any(
+        files(GAMES[game]).joinpath(part.replace(".", "/") + ending).is_file()
+        for ending in (".py", ".pyi")
+    )
+
+
+def load(game: str, part: str) -> ModuleType:
+    """The module `part` (reference, rules, engine, protocol, players, train.samples, ...) of a
+    game.
+
+    Raises:
+        UnknownNameError: there is no such game.
+        NotBuiltError: the game's compiled modules are missing, or it has no such part.
+    """
+    check(game)
+    name = f"{GAMES[game]}.{part}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and name.startswith(error.name) and not has(game, part):
+            raise NotBuiltError(f"{game} has no {part} yet") from error
+        raise not_built(error) from error
+
+
+def not_built(error: ModuleNotFoundError) -> ImportError:
+    """What to raise for a module that is missing: NotBuiltError where it is a compiled one of ours,
+    the error itself elsewhere."""
+    if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
+        return NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}")
+    return error
+
+
+def is_player(game: str, name: str) -> bool:
+    """Whether the game has a built-in player of that name. Raises UnknownNameError when there is no
+    such game."""
+    if not has(game, "players"):
+        return False
+    try:
+        load(game, "players").player(name)
+    except UnknownNameError:
+        return False
+    return True

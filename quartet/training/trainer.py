@@ -1,0 +1,375 @@
+"""Training of a game's evaluation network from samples of self-play.
+
+The target of a position is its lambda-return (`core.nn.learning`): of what the search expected
+there, sigmoid(score / unit), and of the result, as 1, 0.5 or 0. So a position learns what the
+search found out some plies later. Beside a game's path the target is what the search expected.
+
+The engine's unit is measured on the samples, folder by folder: the one in which sigmoid(score /
+unit) predicts the results best. So engines that count differently, or are too sure of themselves,
+can be mixed.
+
+Weights of inputs that mean the same at different places (`SHARED`) are the sum of a common and an
+own part while training.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import QuartetError, TextError
+from core.nn import learning, sparse_net
+from core.nn.contract import ASIDE, FIRST
+from core.nn.learning import HELD_BACK, SLICES
+from quartet.arena.files import write_whole
+from quartet.training.samples import TAIL, files, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from core.nn.contract import Training
+
+MOST_WEIGHT = 127 / 64
+"""Bound of all weights, for the sake of the integers at run time."""
+DECIDED = 0.012
+"""Positions in which the search expects less than this, or more than 1 - DECIDED, are not learned
+from: they need no judge."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a network depends on, beside the samples.
+
+    Attributes:
+        hidden: cells of the hidden layer; epochs, batch: in samples; rate: the highest of AdamW;
+            decay: of the weights, times the rate.
+        trace: the lambda of the targets, 0: the score alone, 1: the result alone; seed: of the
+            first weights, the order and the symmetries.
+    """
+
+    hidden: int = 64
+    epochs: int = 30
+    batch: int = 16384
+    rate: float = 0.002
+    decay: float = 0.01
+    trace: float = 0.93
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples in memory.
+
+    Attributes:
+        positions: bytes, a row each; expected: result for the side to move by the score, 0 .. 1;
+            results: for the side to move.
+        plies: of the positions; last: whether no later one of its game follows; aside: whether it
+            is not of a game's path.
+        held_back: for validation; units: of the scores of each folder; digest: of all files, in
+            order.
+    """
+
+    positions: NDArray[np.uint8]
+    expected: NDArray[np.float32]
+    results: NDArray[np.int8]
+    plies: NDArray[np.uint16]
+    last: NDArray[np.bool_]
+    aside: NDArray[np.bool_]
+    held_back: NDArray[np.bool_]
+    units: list[float]
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+def load(
+    game: str,
+    folders: Sequence[Path],
+    position_bytes: int,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Samples:
+    """All samples of the folders. Raises QuartetError where there are too few, TextError where a
+    file is damaged."""
+    found = [files(folder) for folder in folders]
+    total = sum(map(len, found))
+    for folder, paths in zip(folders, found, strict=True):
+        if len(paths) < 2:
+            raise QuartetError(
+                f"training takes two files of samples at least; in {folder} there are {len(paths)}"
+            )
+    kind = np.dtype(
+        [
+            ("position", "u1", (position_bytes,)),
+            ("score", "<i2"),
+            ("ply", "<u2"),
+            ("result", "i1"),
+            ("flags", "u1"),
+        ]
+    )
+    assert kind.itemsize == position_bytes + TAIL.size  # noqa: S101
+    size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
+    positions = np.empty((size, position_bytes), np.uint8)
+    expected, results, plies = (
+        np.empty(size, np.float32),
+        np.empty(size, np.int8),
+        np.empty(size, np.uint16),
+    )
+    last, aside, held_back = (np.empty(size, np.bool_) for _ in range(3))
+    units = []
+    count = done = 0
+    digest = hashlib.sha256()
+    for paths in found:
+        first = count
+        for path in paths:
+            body = read(path, game)[1]
+            if len(body) % kind.itemsize:
+                raise TextError(
+                    f"{path} holds {len(body)} bytes, which is no number of samples of {kind.itemsize}"
+                )
+            digest.update(hashlib.sha256(body).digest())
+            samples = np.frombuffer(body, kind)
+            part = slice(count, count + len(samples))
+            positions[part], expected[part], results[part] = (
+                samples["position"],
+                samples["score"],
+                samples["result"],
+            )
+            plies[part] = samples["ply"]
+            last[part] = last_of_games(samples["flags"], path)
+            aside[part] = samples["flags"] & ASIDE > 0
+            held_back[part] = done % HELD_BACK == 0
+            count += len(samples)
+            done += 1
+            progress(done, total)
+        whole = slice(first, count)
+        played = ~aside[whole]
+        units.append(unit_of_scores(expected[whole][played], results[whole][played]))
+        expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
+    positions, expected, results, plies = (
+        positions[:count],
+        expected[:count],
+        results[:count],
+        plies[:count],
+    )
+    return Samples(
+        positions,
+        expected,
+        results,
+        plies,
+        last[:count],
+        aside[:count],
+        held_back[:count],
+        units,
+        digest.hexdigest()[:16],
+    )
+
+
+def last_of_games(flags: NDArray[np.uint8], path: Path) -> NDArray[np.bool_]:
+    """Which samples of a file are the last of their games. Raises TextError where it does not tell
+    games apart."""
+    first = (flags & FIRST) > 0
+    if len(first) and not first[0]:
+        raise TextError(f"{path} does not say where its games begin; an older version made it")
+    return np.append(first[1:], np.True_)[: len(first)]
+
+
+def lambda_returns(samples: Samples, trace: float) -> NDArray[np.float32]:
+    """The targets of the samples, each for its side to move, 0 .. 1."""
+    odd = (samples.plies & 1).astype(np.bool_)
+    # for the first seat, from here on
+    expected = np.where(odd, 1 - samples.expected, samples.expected)
+    results = (samples.results.astype(np.float32) + 1) / 2
+    targets = learning.lambda_returns(
+        expected, np.where(odd, 1 - results, results), samples.last, trace
+    )
+    targets[samples.aside] = expected[samples.aside]
+    return np.where(odd, 1 - targets, targets).astype(np.float32)
+
+
+def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
+    """The unit in which sigmoid(score / unit) predicts the results with the least squared error;
+    found by `least_at`."""
+    step = max(1, len(scores) // 200_000)
+    some, wins = scores[::step].astype(np.float64), (results[::step] + 1) / 2
+    return learning.least_at(
+        lambda unit: float(np.mean((sigmoid(some / unit) - wins) ** 2)), 10, 10_000, 30
+    )
+
+
+def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
+    value: NDArray[Any] = 1 / (1 + np.exp(-x))
+    return value
+
+
+class Trainer:
+    """A network in the making.
+
+    Attributes:
+        parameters: rows, bias, output, output bias, one after the other; epoch: finished ones.
+    """
+
+    def __init__(self, game: Training, samples: Samples, recipe: Recipe, threads: int = 1) -> None:
+        """Raises QuartetError where the recipe makes no network."""
+        if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
+            raise QuartetError(
+                f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}"
+            )
+        self._game, self._samples, self.recipe = game, samples, recipe
+        self._targets = lambda_returns(samples, recipe.trace)
+        learned = game.open_positions(samples.positions) & (
+            abs(samples.expected - 0.5) < 0.5 - DECIDED
+        )
+        self._training = np.flatnonzero(learned & ~samples.held_back)
+        self._validation = np.flatnonzero(learned & samples.held_back)
+        self.epoch = 0
+        hidden, rows = recipe.hidden, game.INPUTS * recipe.hidden
+        self._rows, self._groups = rows, game.SHARED * hidden
+        random = np.random.default_rng([recipe.seed, 0])
+        # What is trained: own parts of the rows, common parts, then bias, output and output bias.
+        self._state = np.zeros((3, rows + self._groups + 2 * hidden + 1), np.float32)
+        spread = 1 / np.sqrt(game.ACTIVE)
+        common = self._state[0, rows : rows + self._groups]
+        common[:] = random.uniform(-spread, spread, self._groups)
+        weights = self._state[0, rows + self._groups + hidden : -1]
+        weights[:] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
+        self.parameters = np.empty(rows + 2 * hidden + 1, np.float32)
+        self._merge()
+        self._pool = ThreadPoolExecutor(threads)
+        self._gradients = [np.zeros_like(self.parameters) for _ in range(SLICES)]
+
+    @property
+    def steps(self) -> int:
+        """Of an epoch."""
+        return max(1, len(self._training) // self.recipe.batch)
+
+    def run_epoch(self, progress: Callable[[], None] = lambda: None) -> float:
+        """Go through all samples once; the mean loss on the way. `progress` is called after every
+        step."""
+        random = np.random.default_rng([self.recipe.seed, 1 + self.epoch])
+        order = self._training[random.permutation(len(self._training))]
+        loss, seen = 0.0, 0
+        for step in range(self.steps):
+            chosen = order[step * self.recipe.batch : (step + 1) * self.recipe.batch]
+            symmetries = random.integers(0, self._game.SYMMETRIES, len(chosen), dtype=np.uint8)
+            loss += self._step(chosen, symmetries, self.epoch * self.steps + step)
+            seen += len(chosen)
+            progress()
+        self.epoch += 1
+        return loss / seen
+
+    def validate(self, parameters: NDArray[np.float32] | None = None) -> float:
+        """The mean loss on the samples that are held back, of this network or of another with the
+        same shape."""
+        mine = self.parameters if parameters is None else parameters
+        return self._run(
+            mine, self._validation, np.zeros(len(self._validation), np.uint8), None
+        ) / len(self._validation)
+
+    def network(
+        self,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
+        """Rows, bias, output and output bias."""
+        hidden = self.recipe.hidden
+        rows, bias, output = np.split(self.parameters[:-1], [self._rows, self._rows + hidden])
+        return rows.reshape(-1, hidden), bias, output, float(self.parameters[-1])
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds."""
+        return {
+            "state": self._state,
+            "epoch": self.epoch,
+            "recipe": repr(asdict(self.recipe)),
+            "data": self._samples.digest,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint. Raises QuartetError where it is of another training."""
+        mine = self.state()
+        for name, what in (("recipe", "recipe"), ("data", "samples")):
+            if str(state[name]) != str(mine[name]):
+                raise QuartetError(
+                    f"the checkpoint is of another training: not the same {what}; remove it to begin anew"
+                )
+        self._state[:] = state["state"]
+        self.epoch = int(state["epoch"])
+        self._merge()
+
+    def _run(
+        self,
+        parameters: NDArray[np.float32],
+        chosen: NDArray[np.int64],
+        symmetries: NDArray[np.uint8],
+        gradients: list[NDArray[np.float32]] | None,
+    ) -> float:
+        """The sum of the losses of the chosen samples; gradients get those of the slices."""
+
+        def slice_of(number: int) -> float:
+            part = slice(number * len(chosen) // SLICES, (number + 1) * len(chosen) // SLICES)
+            inputs = np.empty((len(chosen[part]), self._game.ACTIVE), np.uint16)
+            self._game.features(self._samples.positions, chosen[part], symmetries[part], inputs)
+            gradient = None
+            if gradients is not None:
+                gradient = gradients[number]
+                gradient[:] = 0
+            return sparse_net.run(
+                parameters, gradient, self.recipe.hidden, inputs, self._targets[chosen[part]]
+            )
+
+        return sum(self._pool.map(slice_of, range(SLICES)))
+
+    def _step(self, chosen: NDArray[np.int64], symmetries: NDArray[np.uint8], number: int) -> float:
+        loss = self._run(self.parameters, chosen, symmetries, self._gradients)
+        gradient = self._gradients[0]
+        for other in self._gradients[1:]:
+            gradient += other
+        gradient /= len(chosen)
+        common = gradient[: self._rows].reshape(-1, self._groups).sum(0)
+        whole = np.concatenate([gradient[: self._rows], common, gradient[self._rows :]])
+        rate = learning.rate_at(self.recipe.rate, number, self.recipe.epochs * self.steps)
+        decay = 1 - rate * self.recipe.decay
+        rows = self._rows + self._groups
+        # a row has two parts
+        for part, most in ((slice(0, rows), MOST_WEIGHT / 2), (slice(rows, None), MOST_WEIGHT)):
+            parameters, first, second = (state[part] for state in self._state)
+            sparse_net.step(
+                parameters,
+                whole[part],
+                first,
+                second,
+                rate * learning.correction(number),
+                decay,
+                most,
+            )
+        self._merge()
+        return loss
+
+    def _merge(self) -> None:
+        own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
+        self.parameters[: self._rows] = (own.reshape(-1, self._groups) + common).ravel()
+        self.parameters[self._rows :] = rest
+
+
+def write_checkpoint(file: Path, trainer: Trainer) -> None:
+    """Keep the state of a training; the file is never there in part."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **trainer.state())
+    write_whole(file, buffer.getvalue())
+
+
+def read_checkpoint(file: Path) -> dict[str, Any]:
+    """What `write_checkpoint` has kept. Raises TextError where it is no such file."""
+    try:
+        with np.load(file) as state:
+            return {name: state[name] for name in ("state", "epoch", "recipe", "data")}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise TextError(f"{file} is no checkpoint: {error}; remove it to begin anew") from error

@@ -1,0 +1,1 @@
+"""Opponents to measure against; they must never change."""

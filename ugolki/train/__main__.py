@@ -1,0 +1,247 @@
+"""`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
+
+quartet selfplay ugolki --games 20000 --out runs/one                                samples
+python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
+python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
+python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well opponents.pxd foretells them
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.errors import QuartetError
+from core.nn.sealed import seal, unseal
+
+DATA = click.Path(path_type=Path, exists=True, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group()
+def command() -> None:
+    """Train the networks on samples of self-play, those of `quartet selfplay ugolki`."""
+
+
+@command.command("solo")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@click.option("--out", type=FILE, required=True, help="File of the solo network.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=15,
+    show_default=True,
+    help="Times that all placements are seen.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.004,
+    show_default=True,
+    help="The highest learning rate.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
+def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
+    """Compute how many moves home there are from every placement, and train the solo network on
+    placements from the samples in DATA."""
+    np, learn, learning = tools(out)
+    threads = os.cpu_count() or 1
+    samples = learning.load(data)
+    placements = learning.placements_of(samples, seed)
+    table = learning.solo_table(
+        threads, lambda distance: print(f"{distance} moves", file=sys.stderr, flush=True)
+    )
+    numbers = np.empty(len(placements), np.uint32)
+    learn.numbers_of(placements, numbers)
+    moves = table[numbers].astype(np.float32)
+    order = np.random.default_rng(seed).permutation(len(placements))
+    held_back, training = np.split(order, [len(order) // learning.HELD_BACK])
+    batch = min(4096, len(training))
+    net = learning.Net(learn.CELLS, 6, seed, rate, epochs * (len(training) // batch), threads)
+    of = learning.solo_loss(placements, moves)
+    learning.trained(
+        net,
+        of,
+        training,
+        batch,
+        epochs,
+        seed,
+        lambda epoch, loss: print(f"epoch {epoch}: loss {loss:.6f}", flush=True),
+    )
+    body = learning.quantised_solo(net.parameters)
+    error = np.abs(learning.solo_moves(body, placements[held_back]) - moves[held_back])
+    near = moves[held_back] <= learning.MIDDLE
+    print(
+        f"{len(placements)} placements; mean error on those held back: {error.mean():.3f} moves, nearer home {error[near].mean():.3f}"
+    )
+    fields = {
+        "game": "ugolki",
+        "seed": str(seed),
+        "data": f"{samples.digest} ({len(placements)} placements)",
+        "command": said(),
+    }
+    out.write_bytes(seal("solo", fields, body))
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+@command.command("fit")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@click.option("--solo", "solo_file", type=FILE, required=True, help="File of the solo network.")
+@click.option("--out", type=FILE, required=True, help="File of the weights.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Times that the value network sees all samples.",
+)
+@click.option(
+    "--policy-epochs",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Times that the policy network does.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.004,
+    show_default=True,
+    help="The highest learning rate.",
+)
+@click.option(
+    "--lambda",
+    "trace",
+    type=click.FloatRange(0, 1),
+    default=0.95,
+    show_default=True,
+    help="Of the lambda-returns.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
+def fit(
+    data: tuple[Path, ...],
+    solo_file: Path,
+    out: Path,
+    epochs: int,
+    policy_epochs: int,
+    rate: float,
+    trace: float,
+    seed: int,
+) -> None:
+    """Train the value and the policy network on the samples in DATA, and write them to one file,
+    with the solo network."""
+    _, learn, learning = tools(out)
+    try:
+        solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
+    except OSError as error:
+        raise QuartetError(f"cannot read {solo_file}: {error.strerror}") from None
+    samples = learning.load(data)
+    sharpness = " ".join(f"{one:.2f}" for one in samples.sharpness)
+    print(
+        f"{len(samples)} samples; sharpness of the search's shares, by folder: {sharpness}",
+        flush=True,
+    )
+    value = learning.value_loss(samples, learning.targets_of(samples, trace), solo_body)
+    threads = os.cpu_count() or 1
+    bodies = [
+        learning.fitted(
+            samples,
+            of,
+            size,
+            times,
+            rate,
+            seed,
+            threads,
+            lambda text, name=name: print(f"{name}, {text}", flush=True),
+        )
+        for name, of, size, times in (
+            ("value", value, 4096, epochs),
+            ("policy", learning.policy_loss(samples, solo_body), 1024, policy_epochs),
+        )
+    ]
+    fields = {
+        "game": "ugolki",
+        "hidden": str(learn.HIDDEN),
+        "seed": str(seed),
+        "data": f"{samples.digest} ({len(samples)} samples)",
+        "command": said(),
+        "solo-data": solo_fields["data"],
+        "solo-command": solo_fields["command"],
+    }
+    out.write_bytes(seal("weights", fields, b"".join([*bodies, solo_body])))
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+@command.command("opponents")
+@click.argument("names", nargs=-1, required=True)
+@click.option(
+    "--games",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="With any four of the players each.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the openings, and of who plays.")
+def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
+    """Say how well the engine foretells the moves of the players NAMES, and which numbers would
+    foretell them best, all alike."""
+    try:
+        from ugolki.train import opponents as foretelling  # noqa: PLC0415  (an extra)
+    except ModuleNotFoundError as error:
+        if error.name not in {"numpy", "scipy"}:
+            raise
+        raise QuartetError(
+            f"this needs {error.name}; install the extra: pip install 'quartet[train]'"
+        ) from None
+    with click.progressbar(length=games, file=sys.stderr) as bar:
+        found = foretelling.choices_of(names, games, seed, lambda: bar.update(1))
+    for name, choices in found.items():
+        if not choices:
+            raise QuartetError(f"{name} has not moved in {games} games; it takes more of them")
+        likeliest = sum(int(one.logits.argmax()) == one.chosen for one in choices)
+        nats = sum(foretelling.surprise(one.logits, one.chosen) for one in choices)
+        print(
+            f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest one, {nats / len(choices):.3f} nats"
+        )
+    best = foretelling.fitted([one for choices in found.values() for one in choices])
+    print(
+        "best for all: "
+        + ", ".join(
+            f"{name} {number:.2f}" for name, number in zip(foretelling.NAMES, best, strict=True)
+        )
+    )
+
+
+def tools(out: Path) -> tuple[Any, Any, Any]:
+    """numpy, and what works with it. Raises QuartetError where that is missing, or `out` cannot be
+    written."""
+    try:
+        import numpy as np  # noqa: PLC0415  (an extra)
+
+        from core.nn.learning import require_place  # noqa: PLC0415
+        from ugolki.train import learn, learning  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise QuartetError(
+            "training needs numpy; install the extra: pip install 'quartet[train]'"
+        ) from None
+    require_place(out)
+    return np, learn, learning
+
+
+def said() -> str:
+    """The command, as the files of weights have it."""
+    return shlex.join(["python", "-m", "ugolki.train", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    try:
+        command()
+    except QuartetError as error_:
+        raise SystemExit(f"quartet: {error_}") from None
