@@ -1,0 +1,105 @@
+"""What can be seen of a position, and by which parts a person chooses a move.
+
+Every game tells both once, in its `scene.py`; the terminal and the page draw and choose from that, and
+know no game. The module of a game has
+
+    scene(position) -> Scene            position: one of the game's reference positions
+    parts(move, position) -> Parts      a legal move of it, as the names that a person chooses in turn
+    write(move, position) -> str        a move in the judge's own notation, as a person reads and types it
+
+Different legal moves of a position have different parts, and none is the beginning of another.
+Agents never import this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from core.rules import Move
+
+Parts = tuple[str, ...]
+"""Names of cells, or of things in a hand, in the order in which a person chooses them."""
+
+PASS_PART = "pass"  # noqa: S105
+"""The one part of a pass; it is no cell."""
+
+
+class Cell(NamedTuple):
+    """A place of the board, or of a hand.
+
+    Attributes:
+        name: str; unique in a scene, as the judge writes the place.
+        x, y: float; its centre in widths of a cell, to the right and down, 0 for the first one.
+        ground: str; what it is: "" for a plain one, "wall", or "goalN" for the home of seat N.
+    """
+
+    name: str
+    x: float
+    y: float
+    ground: str = ""
+
+
+class Piece(NamedTuple):
+    """What lies on a cell.
+
+    Attributes:
+        cell: str; the name of its cell.
+        owner: int | None; the seat, None where it is nobody's.
+        kind: str; what tells pieces of one owner apart, e.g. a digit or a tile; "" where nothing does.
+        text: str; the same in one or two characters, for the terminal.
+    """
+
+    cell: str
+    owner: int | None
+    kind: str
+    text: str
+
+
+class Hand(NamedTuple):
+    """What a seat holds; its cells follow the board's and are chosen like those.
+
+    Attributes:
+        seat: int.
+        cells: tuple[Cell, ...]; x and y are within the hand.
+        pieces: tuple[Piece, ...].
+    """
+
+    seat: int
+    cells: tuple[Cell, ...]
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A position as it is seen.
+
+    Attributes:
+        cells: tuple[Cell, ...]; of the board, row by row.
+        pieces: tuple[Piece, ...]; on them, at most one on each.
+        columns, rows: tuple[tuple[float, str], ...]; labels at the edges: x or y, and the text.
+        hands: tuple[Hand, ...].
+    """
+
+    cells: tuple[Cell, ...]
+    pieces: tuple[Piece, ...]
+    columns: tuple[tuple[float, str], ...] = ()
+    rows: tuple[tuple[float, str], ...] = ()
+    hands: tuple[Hand, ...] = ()
+
+
+class SceneModule(Protocol):
+    """The `scene.py` of a game."""
+
+    def scene(self, position: Any) -> Scene:
+        """What is seen of a reference position."""
+        ...
+
+    def parts(self, move: Move, position: Any) -> Parts:
+        """A legal move as its parts; (PASS_PART,) for a pass."""
+        ...
+
+    def write(self, move: Move, position: Any) -> str:
+        """A legal move in the judge's notation."""
+        ...
