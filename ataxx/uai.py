@@ -18,11 +18,11 @@ from ataxx.players import NAMES, player
 from ataxx.reference import PLIES
 from ataxx.rules import Position
 from ataxx.uai_text import NOTHING, format_uai, parse_uai
-from core.agent.lines import CLOCK, SHARE
+from core.agent.lines import CLOCK
 from core.background import Thinking
-from core.budget import budget
 from core.errors import QuartetError, TextError
 from core.limits import Limits
+from core.timeman import SHARE, game_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -228,7 +228,7 @@ class Program:
         if f"{side}time" in wanted:
             left = max(0, wanted[f"{side}time"] - self._options["MoveOverhead"]) / 1000
             pace = self._player.pace(self._position) if isinstance(self._player, Engine) else SHARE
-            given = budget(heard, left, min(pace, wanted.get("movestogo") or pace))
+            given = game_limits(heard, left, min(pace, wanted.get("movestogo") or pace))
             extra = INCREMENT_SHARE * wanted.get(f"{side}inc", 0) / 1000
             if given.soft is not None and given.deadline is not None:
                 soft.append(given.soft + extra)

@@ -1,15 +1,54 @@
-"""How a clock becomes a budget."""
+"""Time management: how a clock becomes the limits of one search. Plain Python: agents need it where
+nothing is compiled, too. All moments are on the clock of `core.native.clock`, in seconds."""
 
 from __future__ import annotations
 
-from core.native.clock import now, process_age
+from core.limits import Limits
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RESERVE = 0.15
+"""Seconds of a game's clock that are never planned with: what answers take on their way, and a busy
+machine."""
+LONGEST = 5.0
+"""The maximum time of a move is so many times its optimum time,"""
+MOST = 0.3
+"""but no more than this part of the clock."""
+SHARE = 25.0
+"""A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say
+how many moves it is to last (it has no `pace`). Our simple players take far less."""
 EXIT_SECONDS = 0.010
-"""What is left to do after the search: one more answer to write, and the end of the process.
-Measured: 1 to 4 ms, more on a busy machine."""
+"""What is left to do after the search of a process that plays one move: one more answer to write,
+and its end. Measured: 1 to 4 ms, more on a busy machine."""
 
 
-def deadline_of_process(target: float) -> float:
-    """When a search must stop, on `core.native.clock`, for the whole process to be over `target`
-    seconds after the system started it."""
+def game_limits(heard: float, left: float, pace: float) -> Limits:
+    """Optimum and maximum time of a move on a clock for the whole game.
+
+    Args:
+        heard: float; when the search began.
+        left: float; seconds on the clock.
+        pace: float; for how many moves like this one the clock is to last.
+    """
+    usable = max(0.0, left - RESERVE)
+    soft = usable / max(1.0, pace)
+    return Limits(soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MOST * usable)))
+
+
+def player_limits(player: Any, position: Any, heard: float, left: float) -> Limits:
+    """The limits of a player's move on a clock for the whole game, by the player's own `pace` where
+    it has one."""
+    pace = getattr(player, "pace", None)
+    if pace is None:
+        return Limits(deadline=heard + left / SHARE)
+    return game_limits(heard, left, pace(position))
+
+
+def process_deadline(target: float) -> float:
+    """When a search must stop for the whole process to be over `target` seconds after the system
+    started it."""
+    from core.native.clock import now, process_age  # noqa: PLC0415  (compiled)
+
     return now() - process_age() + target - EXIT_SECONDS

@@ -16,11 +16,12 @@ import pytest
 import core.agent.lines
 import core.native.clock
 from core.agent.files import GOOD
-from core.agent.lines import PANIC_MS, SHARE, Agent, converse, equip, parse_arguments
+from core.agent.lines import PANIC_MS, Agent, converse, equip, parse_arguments
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
 from core.messages import Finish, Init, Ready, Turn
 from core.players import Greedy, Uniform
+from core.timeman import SHARE
 from quartet.judge.gamelog import replay
 from tests.linegames import NAMES, LineGame, judge, load
 

@@ -64,13 +64,13 @@ def test_strengths_are_found_again(seatings: list[tuple[int, ...]]) -> None:
     for number in range(800):
         seats = seatings[number % len(seatings)]
         # The exponential race: who is so many times as strong arrives so many times as often first.
-        arrival = [random.expovariate(strengths[contender]) for contender in seats]
+        arrival = [random.expovariate(strengths[player]) for player in seats]
         places = tuple(1 + sum(other < own for other in arrival) for own in arrival)
         results.append(game(seats, places, number // 4))
-    contenders = 1 + max(contender for seats in seatings for contender in seats)
-    ratings = plackett_luce(blocks(results), contenders, resamples=range(60))
+    players = 1 + max(player for seats in seatings for player in seats)
+    ratings = plackett_luce(blocks(results), players, resamples=range(60))
     assert sum(rating.elo for rating in ratings) == pytest.approx(0, abs=1e-6)
-    mean = sum(math.log(s) for s in strengths[:contenders]) / contenders
+    mean = sum(math.log(s) for s in strengths[:players]) / players
     for rating, strength in zip(ratings, strengths, strict=False):
         truth = NATURAL * (math.log(strength) - mean)
         assert rating.low - 5 < truth < rating.high + 5

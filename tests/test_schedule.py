@@ -15,17 +15,17 @@ from core.errors import QuartetError
 from quartet.arena import schedule, swiss
 from quartet.arena.run import drive
 from quartet.arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
-from quartet.arena.unit import Contender, GameResult, Played, Unit, Use
+from quartet.arena.unit import Player, GameResult, Played, Unit, Use
 
 
-def casting(seats: int, contenders: int, seed: int = 5) -> Casting:
-    return Casting("fake", seats, [Contender(f"p{i}", "x") for i in range(contenders)], seed=seed)
+def casting(seats: int, players: int, seed: int = 5) -> Casting:
+    return Casting("fake", seats, [Player(f"p{i}", "x") for i in range(players)], seed=seed)
 
 
 def fake(unit: Unit, strength: Callable[[int], float] = float, luck: float = 0.0) -> Played:
     """A game that the strongest wins; with luck also somebody else, by the seed."""
     random = Random(f"{unit.seed} {unit.seats}")
-    value = [strength(contender) + luck * random.gauss(0, 1) for contender in unit.seats]
+    value = [strength(player) + luck * random.gauss(0, 1) for player in unit.seats]
     first = [v == max(value) for v in value]
     shares = tuple(1 / sum(first) if win else 0.0 for win in first)
     places = tuple(1 + sum(other > v for other in value) for v in value)
@@ -94,14 +94,14 @@ def test_tables_of_four_seats() -> None:
     assert gauntlet(5, 4) == [(0, *rest) for rest in combinations(range(1, 5), 3)]
 
 
-@pytest.mark.parametrize(("seats", "contenders"), [(2, 2), (2, 5), (4, 2), (4, 3), (4, 4), (4, 5)])
-def test_blocks_are_fair(seats: int, contenders: int) -> None:
+@pytest.mark.parametrize(("seats", "players"), [(2, 2), (2, 5), (4, 2), (4, 3), (4, 4), (4, 5)])
+def test_blocks_are_fair(seats: int, players: int) -> None:
     """Games of a block share the opening, everybody of the table has every seat, and other blocks
     have other openings."""
-    tables = round_robin(contenders, seats)
+    tables = round_robin(players, seats)
     units = [
         unit
-        for unit in schedule.fixed(casting(seats, contenders), tables, 3 * seats - 1)
+        for unit in schedule.fixed(casting(seats, players), tables, 3 * seats - 1)
         if unit is not None
     ]
     assert [unit.number for unit in units] == list(range(3 * seats * len(tables)))
@@ -130,14 +130,14 @@ def test_swiss_is_for_two_seats() -> None:
         next(schedule.swiss_rounds(casting(4, 4), 1, 2, {}, []))
 
 
-@pytest.mark.parametrize("contenders", [2, 5, 8])
-def test_swiss_plays_its_rounds(contenders: int) -> None:
+@pytest.mark.parametrize("players", [2, 5, 8])
+def test_swiss_plays_its_rounds(players: int) -> None:
     rounds: list[swiss.Round] = []
-    results = play(lambda done: schedule.swiss_rounds(casting(2, contenders), 4, 3, done, rounds))
+    results = play(lambda done: schedule.swiss_rounds(casting(2, players), 4, 3, done, rounds))
     assert len(rounds) == 4
-    assert [result.number for result in results] == list(range(4 * (contenders // 2) * 4))
+    assert [result.number for result in results] == list(range(4 * (players // 2) * 4))
     assert all(sum(points) == 4 for r in rounds for points in r.points)
-    assert swiss.ranking(contenders, rounds)[0].contender == contenders - 1
+    assert swiss.ranking(players, rounds)[0].player == players - 1
     for number in range(0, len(results), 2):
         one, other = results[number], results[number + 1]
         assert (one.seats, one.seed, one.block) == (other.seats[::-1], other.seed, other.block)

@@ -53,20 +53,20 @@ def test_the_bye_goes_to_the_last_who_had_none() -> None:
     assert totals(5, [first, second]) == [4, 2, 2, 0, 4]
 
 
-@pytest.mark.parametrize("contenders", [2, 3, 6, 7, 10, 31])
-def test_rounds_of_any_size(contenders: int) -> None:
+@pytest.mark.parametrize("players", [2, 3, 6, 7, 10, 31])
+def test_rounds_of_any_size(players: int) -> None:
     """Everybody plays once a round or rests; nobody rests twice before all have; meetings repeat
     only when there is nobody new."""
-    random = Random(contenders)
+    random = Random(players)
     rounds: list[Round] = []
     met: set[frozenset[int]] = set()
-    for number in range(min(contenders + 3, 12)):
-        pairing = pair(contenders, rounds)
+    for number in range(min(players + 3, 12)):
+        pairing = pair(players, rounds)
         seated = [c for match in pairing.matches for c in match] + (
             [] if pairing.bye is None else [pairing.bye]
         )
-        assert sorted(seated) == list(range(contenders))
-        if number < contenders // 2:
+        assert sorted(seated) == list(range(players))
+        if number < players // 2:
             assert not met & {frozenset(match) for match in pairing.matches}
         met |= {frozenset(match) for match in pairing.matches}
         rounds.append(
@@ -77,10 +77,10 @@ def test_rounds_of_any_size(contenders: int) -> None:
             )
         )
     byes = [r.pairing.bye for r in rounds]
-    if contenders % 2:
-        assert len(set(byes[:contenders])) == min(contenders, len(byes))
-    if len(rounds) >= contenders:
-        assert len(met) == len(list(combinations(range(contenders), 2)))
+    if players % 2:
+        assert len(set(byes[:players])) == min(players, len(byes))
+    if len(rounds) >= players:
+        assert len(met) == len(list(combinations(range(players), 2)))
 
 
 def test_the_tie_breaks() -> None:
@@ -89,7 +89,7 @@ def test_the_tie_breaks() -> None:
         played([(1, 3), (2, 0)], [(0.5, 1.5), (1, 1)]),
         played([(3, 0), (2, 1)], [(0, 2), (1.5, 0.5)]),
     ]
-    table = {place.contender: place for place in ranking(4, rounds)}
+    table = {place.player: place for place in ranking(4, rounds)}
     assert {c: place.score for c, place in table.items()} == {0: 3, 1: 3, 2: 3, 3: 3}
     assert {c: place.won for c, place in table.items()} == {0: 1, 1: 1, 2: 1, 3: 2}
     assert {c: place.opponents for c, place in table.items()} == {0: 9, 1: 9, 2: 9, 3: 9}
@@ -100,12 +100,12 @@ def test_the_tie_breaks() -> None:
         3: 4.5 + 3 + 0,
     }
     assert table[0].opponents_early == 7.5 + 5 + 7.5
-    assert [place.contender for place in ranking(4, rounds)] == [3, 1, 2, 0]
+    assert [place.player for place in ranking(4, rounds)] == [3, 1, 2, 0]
 
 
 def test_a_bye_is_a_round_won_against_nobody() -> None:
     rounds = [played([(2, 1)], [(1, 1)], bye=0)]
-    assert [(p.contender, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [
+    assert [(p.player, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [
         (0, 2, 1, 0),
         (1, 1, 0, 1),
         (2, 1, 0, 1),
@@ -113,7 +113,7 @@ def test_a_bye_is_a_round_won_against_nobody() -> None:
 
 
 def test_the_smaller_seed_is_better_in_the_end() -> None:
-    assert [place.contender for place in ranking(2, [played([(1, 0)], [(1, 1)])])] == [0, 1]
+    assert [place.player for place in ranking(2, [played([(1, 0)], [(1, 1)])])] == [0, 1]
 
 
 def test_sonneborn_berger() -> None:

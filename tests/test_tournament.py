@@ -19,7 +19,7 @@ import pytest
 from quartet.arena.cores import Cores, usable_cores
 from quartet.arena.run import Local, drive
 from quartet.arena.schedule import Casting, fixed
-from quartet.arena.unit import Contender, GameResult, Played, Unit, play
+from quartet.arena.unit import Player, GameResult, Played, Unit, play
 from quartet.bench import cluster, kill
 from quartet.judge.record import read_log
 from tests.test_match import little, quartet
@@ -120,7 +120,7 @@ def test_a_game_and_its_programs_stay_on_one_core() -> None:
     casting = Casting(
         "ugolki",
         4,
-        [Contender("a", tell, ms=60_000), Contender("b", tell, ms=60_000)],
+        [Player("a", tell, ms=60_000), Player("b", tell, ms=60_000)],
         options={"moves": 1},
     )
     workers, logs, done = Local(play), [], dict[int, GameResult]()
@@ -151,7 +151,7 @@ def die_once(unit: Unit, core: int | None) -> Played:
 
 @posix
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
-    casting = Casting("fake", 2, [Contender(name, str(tmp_path / "mark")) for name in "ab"])
+    casting = Casting("fake", 2, [Player(name, str(tmp_path / "mark")) for name in "ab"])
     workers, recorded, done = Local(die_once), list[int](), dict[int, GameResult]()
     try:
         drive(

@@ -109,7 +109,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     QuartetError for an unknown player."""
     # Everything here comes after the old answer has gone.
     from core.limits import Limits, SearchInfo  # noqa: PLC0415
-    from core.timeman import deadline_of_process  # noqa: PLC0415
+    from core.timeman import process_deadline  # noqa: PLC0415
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
     from ugolki.geometry import SEATS  # noqa: PLC0415
@@ -145,7 +145,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
 
         by_clock = settings.nodes is None
         limits = (
-            Limits(deadline=deadline_of_process(settings.target))
+            Limits(deadline=process_deadline(settings.target))
             if by_clock
             else Limits(nodes=settings.nodes)
         )

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 
 from core.agent.files import BAD_INPUT, FAILED, GOOD, complain
-from core.budget import budget
 from core.errors import TextError, UnknownNameError
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
+from core.timeman import player_limits
 
 try:
     from core.native.clock import now
@@ -37,10 +37,6 @@ CLOCK: Callable[[], float] = now
 read. In Windows it is not `time.monotonic`."""
 PANIC_MS = 100
 """With less than this on the clock nobody thinks: a quick legal move is played."""
-SHARE = 25
-"""A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say
-how many moves it is to last: it has no method `pace`. Our simple players take what they need, which
-    is far less."""
 SPARE = "greedy"
 """Who plays where an engine cannot: every game of lines has a player of that name, which needs
 nothing compiled."""
@@ -97,7 +93,6 @@ class Agent:
         self._anywhere = anywhere
         self._start = start
         self._nodes = nodes
-        self._pace: Callable[[Position], float] | None = getattr(player, "pace", None)
         self._observe: Callable[[Position, Move], None] | None = getattr(player, "observe", None)
         self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
@@ -233,9 +228,7 @@ class Agent:
         """What the player may spend on its move, with `left` seconds on the clock."""
         if self._nodes is not None:
             return Limits(nodes=self._nodes)
-        if self._pace is None:
-            return Limits(deadline=heard + left / SHARE)
-        return budget(heard, left, self._pace(position))
+        return player_limits(self._player, position, heard, left)
 
     def _learn(self, drawn: int | None) -> None:
         """What chance gave us. Raises LostError and RuleError."""

@@ -8,7 +8,7 @@ import sys
 import time
 
 from core.native.clock import now, process_age, unpacked_itself
-from core.timeman import deadline_of_process
+from core.timeman import process_deadline
 
 RUNS = 20
 ASKED = 0.3
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
     """Without arguments, the self-test. It starts this executable with one: `leave`, to leave at
     once, `wait`, to leave after ASKED."""
     if arguments == ["wait"]:
-        deadline = deadline_of_process(ASKED)
+        deadline = process_deadline(ASKED)
         while now() < deadline:
             pass
         return 0

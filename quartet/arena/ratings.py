@@ -1,4 +1,4 @@
-"""Ratings in Elo with intervals: two contenders by their score, more of them, or more than two at a
+"""Ratings in Elo with intervals: two players by their score, more of them, or more than two at a
 table, by Plackett-Luce."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Blocks = Sequence[Sequence[GameResult]]
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo and its interval of 95 %. Between two contenders it is the difference, else the average
+    """Elo and its interval of 95 %. Between two players it is the difference, else the average
     of all is 0."""
 
     elo: float
@@ -75,7 +75,7 @@ def superiority(pairs: Mapping[float, float]) -> float:
 
 
 def plackett_luce(
-    results: Blocks, contenders: int, *, resamples: Iterable[int] = range(RESAMPLES), seed: int = 0
+    results: Blocks, players: int, *, resamples: Iterable[int] = range(RESAMPLES), seed: int = 0
 ) -> list[Rating]:
     """Everybody's rating by the order in which they came in, with bootstrap intervals over blocks,
     one for each of `resamples`.
@@ -84,23 +84,23 @@ def plackett_luce(
     where choix is not installed.
     """
     rankings = [[order for game in block for order in orders(game)] for block in results]
-    best = _fit(rankings, contenders)
+    best = _fit(rankings, players)
     random = Random(seed)
-    again = [_fit(random.choices(rankings, k=len(rankings)), contenders, best) for _ in resamples]
+    again = [_fit(random.choices(rankings, k=len(rankings)), players, best) for _ in resamples]
     tail = (1 - LEVEL) / 2
     ratings = []
-    for contender in range(contenders):
-        ordered = sorted(fit[contender] for fit in again)
+    for player in range(players):
+        ordered = sorted(fit[player] for fit in again)
         ratings.append(
             Rating(
-                best[contender], *(_quantile(ordered, q, best[contender]) for q in (tail, 1 - tail))
+                best[player], *(_quantile(ordered, q, best[player]) for q in (tail, 1 - tail))
             )
         )
     return ratings
 
 
 def orders(game: GameResult) -> list[tuple[int, ...]]:
-    """The contenders from the first to the last place, twice: those who share a place in either
+    """The players from the first to the last place, twice: those who share a place in either
     order."""
     seats = [seat for seat, place in enumerate(game.places) if place is not None]
     return [
@@ -111,7 +111,7 @@ def orders(game: GameResult) -> list[tuple[int, ...]]:
 
 def _fit(
     rankings: Sequence[Sequence[tuple[int, ...]]],
-    contenders: int,
+    players: int,
     near: Sequence[float] | None = None,
 ) -> list[float]:
     """Ratings in Elo, 0 on average; roughly, but sooner, where they are `near` known ones."""
@@ -123,11 +123,11 @@ def _fit(
         ) from None
     data = [order for block in rankings for order in block]
     if near is None:
-        parameters = choix.ilsr_rankings(contenders, data, alpha=PRIOR, max_iter=1000)
+        parameters = choix.ilsr_rankings(players, data, alpha=PRIOR, max_iter=1000)
     else:
         start = [value / NATURAL for value in near]
         parameters = choix.ilsr_rankings(
-            contenders, data, alpha=PRIOR, initial_params=start, max_iter=1000, tol=ROUGHLY
+            players, data, alpha=PRIOR, initial_params=start, max_iter=1000, tol=ROUGHLY
         )
     return [float(value) for value in (parameters - parameters.mean()) * NATURAL]
 

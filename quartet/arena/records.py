@@ -31,7 +31,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
     number INTEGER PRIMARY KEY, block INTEGER, seed INTEGER, plies INTEGER, seconds REAL, log TEXT);
 CREATE TABLE IF NOT EXISTS seats (
-    number INTEGER REFERENCES games, seat INTEGER, contender INTEGER, name TEXT, score INTEGER, place INTEGER, share REAL,
+    number INTEGER REFERENCES games, seat INTEGER, player INTEGER, name TEXT, score INTEGER, place INTEGER, share REAL,
     turns INTEGER, seconds REAL, nodes INTEGER, lost INTEGER, PRIMARY KEY (number, seat));
 """
 
@@ -46,7 +46,7 @@ class Records:
 
     def __init__(self, folder: Path, plan: dict[str, object], names: list[str]) -> None:
         """Make the folder, or open it again. `plan` says what is played, as JSON can hold it;
-        `names` are the contenders'.
+        `names` are the players'.
 
         Raises QuartetError where the folder belongs to another run, or another process plays it, or
         it cannot be written.
@@ -164,12 +164,12 @@ class Records:
             "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
-                    result.number, seat, contender, self._names[
-                        contender
+                    result.number, seat, player, self._names[
+                        player
                     ], result.scores[seat], result.places[seat], result.shares[seat],
                     use.turns, use.seconds, use.nodes, sum(use.lost.values()),
                 )
-                for seat, (contender, use) in enumerate(zip(result.seats, result.use, strict=True))
+                for seat, (player, use) in enumerate(zip(result.seats, result.use, strict=True))
             ],
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Who plays whom, where they sit, and in what order: pure functions of the contenders, the seed
+"""Who plays whom, where they sit, and in what order: pure functions of the players, the seed
 and, for Swiss, the results so far.
 
 A schedule is a generator of units. It may yield WAIT instead of a unit: the next one depends on
@@ -14,13 +14,13 @@ from random import Random
 
 from core.errors import QuartetError
 from quartet.arena import swiss
-from quartet.arena.unit import Contender, GameResult, Unit
+from quartet.arena.unit import Player, GameResult, Unit
 
 WAIT = None
 """Nothing can be played before a game that is running has ended."""
 
 Seating = tuple[int, ...]
-"""The contender on each seat, by index."""
+"""The player on each seat, by index."""
 
 Results = Mapping[int, GameResult]
 """Results so far, by the number of the unit; a schedule may look at it whenever it is asked for the
@@ -35,12 +35,12 @@ class Casting:
 
     Attributes:
         game, options, disqualify, megabytes, in_process, replay_overloaded: as in Unit.
-        seats: of the game; contenders: all of them; seed: of the run.
+        seats: of the game; players: all of them; seed: of the run.
     """
 
     game: str
     seats: int
-    contenders: Sequence[Contender]
+    players: Sequence[Player]
     seed: int = 0
     options: dict[str, bool | int] = field(default_factory=dict)
     disqualify: bool = False
@@ -55,7 +55,7 @@ class Casting:
             block=block,
             game=self.game,
             seats=seating,
-            players=tuple(self.contenders[contender] for contender in seating),
+            players=tuple(self.players[player] for player in seating),
             seed=self.seed + opening,
             options=self.options,
             disqualify=self.disqualify,
@@ -88,15 +88,15 @@ def blocks(games: int, seats: int) -> int:
     return -(-games // seats)
 
 
-def round_robin(contenders: int, seats: int) -> list[Seating]:
-    """Every table at which all who sit are different; with fewer contenders than seats, all sit and
+def round_robin(players: int, seats: int) -> list[Seating]:
+    """Every table at which all who sit are different; with fewer players than seats, all sit and
     some of them more than once."""
-    if contenders >= seats:
-        return list(combinations(range(contenders), seats))
-    everybody = tuple(range(contenders))
+    if players >= seats:
+        return list(combinations(range(players), seats))
+    everybody = tuple(range(players))
     return [
         (*everybody, *again)
-        for again in combinations_with_replacement(everybody, seats - contenders)
+        for again in combinations_with_replacement(everybody, seats - players)
         if _lone(everybody + again)
     ]
 
@@ -104,16 +104,16 @@ def round_robin(contenders: int, seats: int) -> list[Seating]:
 def _lone(table: Seating) -> bool:
     """Whether somebody has one seat only: two against two tells nothing that one against three and
     three against one do not."""
-    return any(table.count(contender) == 1 for contender in table)
+    return any(table.count(player) == 1 for player in table)
 
 
-def gauntlet(contenders: int, seats: int) -> list[Seating]:
-    """The first contender, always on one seat, against the others; where they are too few, they
+def gauntlet(players: int, seats: int) -> list[Seating]:
+    """The first player, always on one seat, against the others; where they are too few, they
     take several seats each."""
-    others = range(1, contenders)
+    others = range(1, players)
     pick = (
         combinations
-        if contenders > seats - 1 and len(others) >= seats - 1
+        if players > seats - 1 and len(others) >= seats - 1
         else combinations_with_replacement
     )
     return [(0, *rest) for rest in pick(others, seats - 1)]
@@ -133,7 +133,7 @@ def fixed(casting: Casting, tables: Sequence[Seating], games: int) -> Schedule:
 def swiss_rounds(
     casting: Casting, rounds: int, games: int, results: Results, played: list[swiss.Round]
 ) -> Schedule:
-    """Swiss rounds between two-player contenders, with so many games, rounded up to whole pairs, in
+    """Swiss rounds between two-player players, with so many games, rounded up to whole pairs, in
     every match.
 
     Every round that is over is appended to `played`.
@@ -145,7 +145,7 @@ def swiss_rounds(
     pairs = blocks(games, 2)
     numbers, block_numbers = count(step=2), count()
     for _ in range(rounds):
-        pairing = swiss.pair(len(casting.contenders), played)
+        pairing = swiss.pair(len(casting.players), played)
         matches: list[list[Unit]] = []
         for match in pairing.matches:
             matches.append([])
@@ -167,8 +167,8 @@ def points_of(units: Sequence[Unit], results: Results) -> tuple[float, float]:
     first, second = units[0].seats
     total = {first: 0.0, second: 0.0}
     for unit in units:
-        for seat, contender in enumerate(unit.seats):
-            total[contender] += results[unit.number].shares[seat]
+        for seat, player in enumerate(unit.seats):
+            total[player] += results[unit.number].shares[seat]
     return total[first], total[second]
 
 
@@ -178,7 +178,7 @@ def sprt(
     decided: Callable[[Sequence[Sequence[GameResult]]], bool],
     most_games: int | None,
 ) -> Schedule:
-    """Blocks of the new version (contender 0) against the old one, without end until `decided` says
+    """Blocks of the new version (player 0) against the old one, without end until `decided` says
     so.
 
     Two seats: pairs. More seats: NEW alone against OLD on all others, then OLD alone against NEW,

@@ -142,10 +142,10 @@ class Sprt:
 
 
 def block_score(games: Sequence[GameResult]) -> float:
-    """The score of contender 0 in a complete block.
+    """The score of player 0 in a complete block.
 
-    Two seats: points per game. More seats: half of the block has contender 0 alone against
-    contender 1, the other half the reverse. The score is the mean of the share of wins of the lone
+    Two seats: points per game. More seats: half of the block has player 0 alone against
+    player 1, the other half the reverse. The score is the mean of the share of wins of the lone
     0 and of what the lone 1 falls short of twice the fair share; it is the fair share where both
     are equally strong, and under Plackett-Luce both halves weigh small differences alike.
     """

@@ -1,4 +1,4 @@
-"""What a run's results say about every contender."""
+"""What a run's results say about every player."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quartet.arena.unit import GameResult, Use
 
 @dataclass
 class Line:
-    """One contender's figures; a game in which it has several seats counts once for each.
+    """One player's figures; a game in which it has several seats counts once for each.
 
     Attributes:
         games: seats it had; wins, draws, losses: first place alone, shared, and not at all.
@@ -23,7 +23,7 @@ class Line:
         use: what it spent, all games together, `longest` being the longest of all turns.
     """
 
-    contender: int
+    player: int
     games: int = 0
     wins: int = 0
     draws: int = 0
@@ -57,13 +57,13 @@ class Line:
         return self.use.nodes / self.use.search_seconds if self.use.search_seconds > 0 else math.nan
 
 
-def standings(results: Iterable[GameResult], contenders: int) -> list[Line]:
-    """Everybody's line, in the order of the contenders."""
-    lines = [Line(contender) for contender in range(contenders)]
+def standings(results: Iterable[GameResult], players: int) -> list[Line]:
+    """Everybody's line, in the order of the players."""
+    lines = [Line(player) for player in range(players)]
     blocks: dict[tuple[int, int], list[float]] = {}
     for result in results:
-        for seat, contender in enumerate(result.seats):
-            line, share = lines[contender], result.shares[seat]
+        for seat, player in enumerate(result.seats):
+            line, share = lines[player], result.shares[seat]
             line.games += 1
             line.wins += share == 1
             line.draws += 0 < share < 1
@@ -72,10 +72,10 @@ def standings(results: Iterable[GameResult], contenders: int) -> list[Line]:
             if seat == 0:
                 line.firsts += 1
                 line.first_score += share
-            blocks.setdefault((contender, result.block), []).append(share)
+            blocks.setdefault((player, result.block), []).append(share)
             line.use = add(line.use, result.use[seat])
-    for (contender, _), shares in blocks.items():
-        lines[contender].shares.append(fmean(shares))
+    for (player, _), shares in blocks.items():
+        lines[player].shares.append(fmean(shares))
     return lines
 
 
@@ -102,9 +102,9 @@ def by_seat(results: Sequence[GameResult]) -> list[float]:
     )
 
 
-def crosstable(results: Iterable[GameResult], contenders: int) -> list[list[float]]:
+def crosstable(results: Iterable[GameResult], players: int) -> list[list[float]]:
     """Points of everybody (row) against everybody (column), in games of two seats."""
-    points = [[0.0] * contenders for _ in range(contenders)]
+    points = [[0.0] * players for _ in range(players)]
     for result in results:
         a, b = result.seats
         points[a][b] += result.shares[0]

@@ -1,6 +1,6 @@
 """Swiss and round robin as NYPC CODE BATTLE has them: pairing, bye, points and tie-breaks.
 
-A contender's index is its seed: the larger one belongs to whoever ranked better before. What the
+A player's index is its seed: the larger one belongs to whoever ranked better before. What the
 published rules leave open is decided
 here: a bye counts as a match won with full points; "not yet met as far as possible" means the
 smallest number of repeated meetings that a whole round can have; the last tie-break, "the same with
@@ -19,7 +19,7 @@ PATIENCE = 20_000
 
 @dataclass(frozen=True)
 class Pairing:
-    """One round to be played: pairs of contenders, and who has a bye."""
+    """One round to be played: pairs of players, and who has a bye."""
 
     matches: list[tuple[int, int]]
     bye: int | None = None
@@ -46,7 +46,7 @@ class Round:
         return found
 
     def opponents(self) -> dict[int, int]:
-        """Contender -> opponent; whoever has a bye has none."""
+        """Player -> opponent; whoever has a bye has none."""
         return {own: other for a, b in self.pairing.matches for own, other in ((a, b), (b, a))}
 
 
@@ -55,13 +55,13 @@ class Place:
     """A line of the final table; the tie-breaks in their order.
 
     Attributes:
-        contender, score: points of all rounds.
+        player, score: points of all rounds.
         won: rounds won; opponents: sum of the opponents' scores.
         early: sum over rounds i of the points in it times (rounds - i + 1); opponents_early: sum of
             that over the opponents.
     """
 
-    contender: int
+    player: int
     score: float
     won: int
     opponents: float
@@ -76,40 +76,40 @@ class Place:
             -self.opponents,
             -self.early,
             -self.opponents_early,
-            self.contender,
+            self.player,
         )
 
 
-def totals(contenders: int, rounds: Sequence[Round]) -> list[float]:
+def totals(players: int, rounds: Sequence[Round]) -> list[float]:
     """Everybody's points."""
     scores = [r.scores() for r in rounds]
-    return [sum(s.get(c, 0.0) for s in scores) for c in range(contenders)]
+    return [sum(s.get(c, 0.0) for s in scores) for c in range(players)]
 
 
-def pair(contenders: int, rounds: Sequence[Round]) -> Pairing:
+def pair(players: int, rounds: Sequence[Round]) -> Pairing:
     """The next round."""
-    score = totals(contenders, rounds)
+    score = totals(players, rounds)
     bye = None
-    if contenders % 2:
+    if players % 2:
         byes = Counter(r.pairing.bye for r in rounds)
-        fewest = min(byes[c] for c in range(contenders))
-        bye = min((c for c in range(contenders) if byes[c] == fewest), key=lambda c: (score[c], c))
-    order = sorted((c for c in range(contenders) if c != bye), key=lambda c: (-score[c], -c))
+        fewest = min(byes[c] for c in range(players))
+        bye = min((c for c in range(players) if byes[c] == fewest), key=lambda c: (score[c], c))
+    order = sorted((c for c in range(players) if c != bye), key=lambda c: (-score[c], -c))
     met = Counter(frozenset(match) for r in rounds for match in r.pairing.matches)
     return Pairing(_matches(order, met), bye)
 
 
-def ranking(contenders: int, rounds: Sequence[Round]) -> list[Place]:
+def ranking(players: int, rounds: Sequence[Round]) -> list[Place]:
     """The table, the best first."""
-    score = totals(contenders, rounds)
+    score = totals(players, rounds)
     by_round = [r.scores() for r in rounds]
-    opponents = [[r.opponents().get(c) for r in rounds] for c in range(contenders)]
+    opponents = [[r.opponents().get(c) for r in rounds] for c in range(players)]
     early = [
         sum(s.get(c, 0.0) * (len(rounds) - i) for i, s in enumerate(by_round))
-        for c in range(contenders)
+        for c in range(players)
     ]
     places = []
-    for c in range(contenders):
+    for c in range(players):
         met = [o for o in opponents[c] if o is not None]
         won = sum(
             s.get(c, 0.0) > (0.0 if o is None else s[o])

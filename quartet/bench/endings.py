@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Ledger:
-    """What one contender did.
+    """What one player did.
 
     Attributes:
         lost: by game, what its moves took from the value of the ending; in points, or in results
@@ -122,8 +122,8 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
         if not replay.positions[-1].over:
             continue
         moves = losses(engine, replay, plies, nodes)
-        for seat, contender in enumerate(result.seats):
-            ledger = ledgers[plan["players"][contender]["name"]]
+        for seat, player in enumerate(result.seats):
+            ledger = ledgers[plan["players"][player]["name"]]
             own = {ply: loss for ply, mover, loss in moves if mover == seat}
             if None in own.values():
                 ledger.unsolved += 1

@@ -1,170 +1,139 @@
-"""Boards, turns and results in colour for the terminal."""
+"""Matches in colour for the terminal: boards, turns, standings and results. It knows no game."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
-from quartet.judge.program import printable
+from quartet import registry
+from quartet.cli import board
+from quartet.cli.board import style
+from quartet.judge.process.words import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rich.console import RenderableType
 
     from core.rules import DrawnPosition, Move
-    from quartet.judge.record import Result, Turn
-    from quartet.judge.table import Table
-
-COLOURS = ("bright_red", "bright_green", "bright_blue", "bright_yellow")
-STYLES = {
-    "label": Style(dim=True),
-    "empty": Style(dim=True),
-    "from": Style(bold=True, reverse=True, dim=True),
-    "to": Style(bold=True, reverse=True),
-    "cursor": Style(bold=True, reverse=True),
-    "option": Style(bold=True, underline=True),
-    **{f"seat{seat}": Style(color=colour, bold=True) for seat, colour in enumerate(COLOURS)},
-    **{f"goal{seat}": Style(color=colour, dim=True) for seat, colour in enumerate(COLOURS)},
-}
-"""Styles by the names that games give them; several names with spaces between add up, e.g. "seat0
-to"."""
-
-PLAIN = Style()
+    from core.scene import SceneModule
+    from quartet.judge.match import Match
+    from quartet.judge.turn import Result, Turn
 
 
-def style(names: str) -> Style:
-    """The style of one or more names; unknown ones change nothing."""
-    return Style.combine([STYLES.get(name, PLAIN) for name in names.split()])
+def scenes(game: str) -> SceneModule:
+    """How a game is seen. Raises NotBuiltError where it does not say."""
+    return cast("SceneModule", registry.load(game, "scene"))
 
 
-def board(position: DrawnPosition, marks: Mapping[tuple[int, int], str] | None = None) -> Text:
-    """A position as text."""
-    lines = [
-        Text.assemble(*((text, style(names)) for text, names in line))
-        for line in position.draw(marks)
-    ]
-    return Text("\n").join(lines)
+def position(game: str, shown: DrawnPosition, marks: Mapping[str, str] | None = None) -> Text:
+    """A position as text; `marks` as for `board.draw`."""
+    return board.draw(scenes(game).scene(shown), marks)
 
 
-def move_text(move: Move | None) -> str:
-    """A move in absolute coordinates: from and to, only to, or a pass."""
-    if move is None:
-        return "-"
-    if min(move) < 0:
-        return "pass"
-    cells = [f"{move[i]} {move[i + 1]}" for i in range(0, len(move) - 1, 2)]
-    return " → ".join(cells)
+def write(game: str, move: Move | None, before: DrawnPosition) -> str:
+    """A move as the game's judge writes it; a dash for none."""
+    return "-" if move is None else scenes(game).write(move, before)
 
 
-def move_marks(turn: Turn) -> dict[tuple[int, int], str]:
-    """The cells that a turn's move has changed."""
-    move = turn.move
-    if move is None or min(move) < 0:
-        return {}
-    marks = {(move[-2], move[-1]): f"seat{turn.seat} to"}
-    if len(move) == 4:
-        marks[move[0], move[1]] = f"seat{turn.seat} from"
-    return marks
-
-
-def turn_line(table: Table, turn: Turn) -> Text:
-    """A turn in one line: whose, what, what became of it."""
-    players = table.game.info.players
+def turn_line(match: Match, turn: Turn, before: DrawnPosition) -> Text:
+    """A turn in one line: when, whose, what, and what became of it."""
+    game = match.game.info.name
     line = Text.assemble(
-        (f"move {turn.ply // players}, ", "dim"),
-        (seat_name(table, turn.seat), style(f"seat{turn.seat}")),
-        f": {move_text(turn.move)}",
+        (f"{turn.ply} ", "dim"),
+        (seat_name(match, turn.seat), style(f"seat{turn.seat}")),
+        f": {printable(write(game, turn.move, before))}",
     )
     if turn.verdict.lost:
         line.append(f"  {turn.verdict.value}: {printable(turn.reason)}", "bold red")
     elif turn.reason:
         line.append(f"  {printable(turn.reason)}", "dim")
     if turn.seconds > 0:
-        line.append(f"  {turn.seconds:.2f} s", "dim")
+        line.append(f"  {turn.ms} ms" if turn.ms else f"  {turn.seconds:.2f} s", "dim")
     if turn.left_behind:
-        line.append(
-            f"  left {turn.left_behind} process{'' if turn.left_behind == 1 else 'es'} running",
-            "red",
-        )
+        plural = "" if turn.left_behind == 1 else "es"
+        line.append(f"  left {turn.left_behind} process{plural} running", "red")
     return line
 
 
-def said_line(side: str, seat: int, answer: str, remark: str) -> Text:
-    """A ply of a game of lines: whose, what it said, and a remark."""
-    return Text.assemble(
-        (side, style(f"seat{seat}")), f": {printable(answer)}", (f"  {remark}", "dim")
-    )
-
-
-def scene(table: Table, marks: Mapping[tuple[int, int], str] | None = None) -> RenderableType:
-    """The board with the standing beside it."""
-    info, result = table.game.info, table.result()
-    standing = Grid(
-        "", "player", info.score_name, "lost", box=None, pad_edge=False, header_style="dim"
-    )
-    for seat, player in enumerate(table.header.players):
-        if player is not None:
-            is_out = seat in table.disqualified
-            standing.add_row(
-                ">" if table.position.to_move == seat and not table.position.over else "",
-                Text(seat_name(table, seat), style(f"seat{seat}")),
-                str(result.scores[seat]),
-                "out" if is_out else str(table.lost[seat]),
-            )
+def picture(match: Match, marks: Mapping[str, str] | None = None) -> RenderableType:
+    """The board of a match with the standing beside it."""
     grid = Grid.grid(padding=(0, 4, 0, 0))
-    grid.add_row(board(table.position, marks), standing)
+    grid.add_row(position(match.game.info.name, match.position, marks), standing(match))
     return grid
 
 
-def result_table(table: Table, result: Result) -> RenderableType:
-    """Places, scores and lost turns, the winner first."""
-    info = table.game.info
+def after(match: Match, turn: Turn, before: DrawnPosition) -> RenderableType:
+    """The board of a match after its last turn, which is marked."""
+    module = scenes(match.game.info.name)
+    if turn.move is None:
+        return picture(match)
+    parts = module.parts(turn.move, before)
+    return picture(match, board.move_marks(module.scene(match.position), parts, turn.seat))
+
+
+def standing(match: Match) -> Grid:
+    """Who plays, with what score, and whose turn it is."""
+    scores, _, _ = match.standing()
+    columns = ["", "player", match.game.info.score_name]
+    turns_are_lost = match.table.foul != "game"
     grid = Grid(
-        "place",
-        "player",
-        info.score_name,
-        "share",
-        "lost turns",
+        *columns,
+        *(["lost"] if turns_are_lost else []),
         box=None,
         pad_edge=False,
-        header_style="bold",
+        header_style="dim",
     )
-    seats = [(place, seat) for seat, place in enumerate(result.places) if place is not None]
-    for place, seat in sorted(seats):
-        lost = str(result.lost[seat]) + (", disqualified" if seat in result.disqualified else "")
-        share = f"{result.shares[seat]:.2f}".rstrip("0").rstrip(".")
-        grid.add_row(
-            str(place),
-            Text(seat_name(table, seat), style(f"seat{seat}")),
-            str(result.scores[seat]),
-            share,
-            lost,
-        )
+    for seat, player in enumerate(match.names):
+        if player is None:
+            continue
+        is_next = match.position.to_move == seat and not match.position.over
+        row = [">" if is_next else "", Text(seat_name(match, seat), style(f"seat{seat}"))]
+        row.append(str(scores[seat]))
+        if turns_are_lost:
+            row.append("out" if seat in match.disqualified else str(match.lost[seat]))
+        grid.add_row(*row)
     return grid
 
 
-def reasons(table: Table, turns: Sequence[Turn]) -> list[Text]:
+def result_table(match: Match, result: Result) -> RenderableType:
+    """Places, scores and what was lost and used, the winner first."""
+    name = match.game.info.score_name
+    columns = ["place", "player", name, "share", "lost turns"]
+    if result.exits:
+        columns += ["processor time", "memory"]
+    grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
+    seats = [(place, seat) for seat, place in enumerate(result.places) if place is not None]
+    for place, seat in sorted(seats):
+        out = seat in result.disqualified or seat == result.offender
+        lost = str(result.lost[seat]) + (", disqualified" if out else "")
+        share = f"{result.shares[seat]:.2f}".rstrip("0").rstrip(".")
+        who = Text(seat_name(match, seat), style(f"seat{seat}"))
+        row = [str(place), who, str(result.scores[seat]), share, lost]
+        report = result.exits[seat] if result.exits else None
+        if report is not None:
+            row += [f"{report.seconds:.2f} s", f"{report.megabytes:.0f} MB"]
+        grid.add_row(*row)
+    return grid
+
+
+def reasons(match: Match) -> list[Text]:
     """For every seat that lost turns, why; the first of each kind in full."""
     lines = []
-    for seat in range(table.game.info.players):
-        lost = [turn for turn in turns if turn.seat == seat and turn.verdict.lost]
+    for seat in range(match.game.info.players):
+        lost = [turn for turn in match.turns if turn.seat == seat and turn.verdict.lost]
         for verdict, count in Counter(turn.verdict for turn in lost).items():
             first = next(turn for turn in lost if turn.verdict is verdict)
-            move = first.ply // table.game.info.players
             times = "once" if count == 1 else f"{count} times, first"
-            lines.append(
-                Text(
-                    f"{seat_name(table, seat)}: {verdict.value} {times} at move {move}: {printable(first.reason)}"
-                )
-            )
+            who = seat_name(match, seat)
+            why = printable(first.reason)
+            lines.append(Text(f"{who}: {verdict.value} {times} at ply {first.ply}: {why}"))
     return lines
 
 
-def seat_name(table: Table, seat: int) -> str:
-    """The number that stands on the board, and the program."""
-    return f"{seat + 1} {printable(table.header.players[seat] or 'nobody')}"
+def seat_name(match: Match, seat: int) -> str:
+    """What stands on the board, and the player."""
+    return f"{match.game.label(seat)} {printable(match.names[seat] or 'nobody')}"

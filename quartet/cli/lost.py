@@ -30,7 +30,7 @@ def command(folder: Path, player: str | None, stderr: bool, as_json: bool) -> No
     quartet replay ugolki runs/ugolki-sprt-1a2b3c4d/games/000017.log
     """
     plan, results = read(folder)
-    names = [contender["name"] for contender in plan["players"]]
+    names = [player["name"] for player in plan["players"]]
     if player is not None and player not in names:
         raise QuartetError(f"nobody is called {player!r}; there are: {', '.join(names)}")
     fouls = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import QuartetError, TextError
 from quartet.judge import game as games
+from quartet.judge.game import Game, Start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +17,24 @@ if TYPE_CHECKING:
 
     PositionT = TypeVar("PositionT", bound=Position)
 
+STARTPOS = "startpos"
+"""What UAI and UCI call the usual start."""
 HELP = "A position instead of the start: as the game writes it, or a file that holds it."
 """Of the option --position."""
+
+
+def start(
+    game: Game, given: str | None, options: Mapping[str, bool | int], *, seed: int = 0
+) -> Start:
+    """Where a match begins: at what --position gives, or by `options` and `seed`. Raises QuartetError
+    and TextError."""
+    root(game.info.name, game.position, given, options, seed=seed)
+    if given is None or given == STARTPOS:
+        return Start(seed, options)
+    text = given
+    if os.path.exists(given):  # noqa: PTH110  (as in `read`)
+        text = Path(given).read_text(encoding="utf-8-sig")
+    return Start(seed, options, text)
 
 
 def root(
@@ -31,7 +48,7 @@ def root(
     """The position to begin with: what --position gives, or the start by `options` and `seed`.
     Raises QuartetError and TextError."""
     options = options or {}
-    if given is None:
+    if given is None or given == STARTPOS:
         return rules.start(seed, **options)
     known = games.load(game).info.options
     for name in options:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,19 +28,18 @@ from rich.table import Table as Grid
 
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
-from quartet.arena import launch
+from quartet.arena import fingerprints
 from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.run import Cluster, Local, Workers, drive
 from quartet.arena.schedule import Casting, Schedule
 from quartet.arena.standings import by_seat, standings
-from quartet.arena.unit import Contender, GameResult, Played, Unit, play
+from quartet.arena.unit import Player, GameResult, Played, Unit, play
 from quartet.cli import variants
 from quartet.judge import game as games
-from quartet.judge import referee
-from quartet.judge.table import Table
+from quartet.judge.game import Start
+from quartet.judge.seats import players as seating
 
-SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
 
@@ -135,45 +133,40 @@ class Settings:
     as_json: bool
 
     def casting(self, game: str, players: Sequence[tuple[str, str]]) -> Casting:
-        """Who plays what, checked before any game begins. `players` are names and commands. Raises
-        QuartetError."""
-        info = games.load(game).info
+        """Who plays what, checked before any game begins.
+
+        Args:
+            game: str.
+            players: Sequence[tuple[str, str]]; names and commands.
+
+        Raises:
+            QuartetError: somebody cannot play, or an option does not fit the game.
+        """
+        known = games.load(game)
+        info = known.info
         names = [name for name, _ in players]
-        ms, nodes = (
-            per_player("--clock", self.clock, names),
-            per_player("--nodes", self.nodes, names),
-        )
-        contenders = []
+        ms = per_player("--clock", self.clock, names)
+        nodes = per_player("--nodes", self.nodes, names)
+        taking_part = []
         for name, command in players:
+            seating.require(known, command)
             built_in = registry.is_player(game, command)
             if not built_in:
-                require_program(game, command)
                 if self.in_process:
                     raise QuartetError(
                         f"--in-process is for built-in players, and {command!r} is none"
                     )
                 if any(text.startswith(f"{name}=") for text in self.nodes):
                     raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
-            prefix, program = launch.split(game, command)
-            whole = (
-                command
-                if built_in
-                else f"{prefix}:{launch.absolute(program)}"
-                if prefix
-                else launch.absolute(command)
-            )
-            contenders.append(
-                Contender(
-                    name,
-                    whole,
-                    ms.get(name),
-                    int(nodes[name]) if built_in and name in nodes else None,
-                )
-            )
+            prefix, program = seating.split(known, command)
+            path = seating.absolute(program)
+            whole = command if built_in else f"{prefix}:{path}" if prefix else path
+            bound = int(nodes[name]) if built_in and name in nodes else None
+            taking_part.append(Player(name, whole, ms.get(name), bound))
         casting = Casting(
             game=game,
             seats=info.players,
-            contenders=contenders,
+            players=taking_part,
             seed=self.seed,
             options=variants.read(game, self.variants),
             disqualify=self.disqualify,
@@ -185,19 +178,14 @@ class Settings:
             raise QuartetError(
                 "built-in players lose no turns: leave away --disqualify or --in-process"
             )
-        if info.lines is None:
-            Table(
-                referee.header(
-                    game, [names[0]] * info.players, options=casting.options, seconds=1, megabytes=1
-                )
-            )
-        elif self.disqualify:
+        if self.disqualify and info.lines is not None:
             raise QuartetError(
-                f"--disqualify is for games that go on after a foul; the first foul loses a game of {game}"
+                "--disqualify is for games that go on after a foul; "
+                f"the first foul loses a game of {game}"
             )
-        else:
-            start = games.load_lines(game).position.start(self.seed, **casting.options)
-            launch.start_environment(game, start, [command for _, command in players])
+        start = Start(self.seed, casting.options)
+        start.position(known.position)
+        seating.start_environment(known, start, [command for _, command in players])
         return casting
 
     def workers(self) -> Workers[Unit, Played]:
@@ -214,10 +202,10 @@ class Settings:
         """The folder of this run, new or begun before."""
         players = [
             {
-                **msgspec.to_builtins(contender),
-                "fingerprint": launch.fingerprint(casting.game, contender.command),
+                **msgspec.to_builtins(player),
+                "fingerprint": fingerprints.fingerprint(casting.game, player.command),
             }
-            for contender in casting.contenders
+            for player in casting.players
         ]
         plan: dict[str, object] = {
             "kind": kind,
@@ -235,7 +223,7 @@ class Settings:
         return Records(
             self.out or Path("runs") / f"{casting.game}-{kind}-{digest}",
             plan,
-            [c.name for c in casting.contenders],
+            [c.name for c in casting.players],
         )
 
 
@@ -257,23 +245,6 @@ def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[
             raise QuartetError(f"{option} {text}: {value!r} is not a positive number")
         found.update(dict.fromkeys([name] if name else names, number))
     return found
-
-
-def require_program(game: str, command: str) -> None:
-    """Raise UnknownNameError for what is neither a program nor a player: a name that is misspelt
-    would lose every game."""
-    prefix, program = launch.split(game, command)
-    if Path(program).is_file() or SHELL_SYNTAX & set(program):
-        return
-    words = launch.words(program) or [""]
-    if prefix:
-        # an adapter has options of its own
-        words = [word for word in words if not word.startswith("-")]
-    if not any(map(shutil.which, words if prefix else words[:1])):
-        names = ", ".join(registry.load(game, "players").NAMES)
-        raise UnknownNameError(
-            f"{words[0]!r} is neither a program nor a built-in player of {game} ({names})"
-        )
 
 
 def run(
@@ -361,28 +332,28 @@ def table(
     order: Sequence[int],
     extra: Mapping[str, Sequence[str]],
 ) -> RenderableType:
-    """The contenders in `order`; `extra` are more columns, by contender, after the score."""
+    """The players in `order`; `extra` are more columns, by player, after the score."""
     lines = standings(results, len(names))
     score = _grid("", "player", "games", "W-D-L", "score", "%", "±", *extra)
     cost = _grid(
         "", "player", "1st seat %", "ms/move", "longest", "depth", "knodes/s", "lost turns"
     )
-    for place, contender in enumerate(order, start=1):
-        line = lines[contender]
+    for place, player in enumerate(order, start=1):
+        line = lines[player]
         spent = line.use
         score.add_row(
             str(place),
-            names[contender],
+            names[player],
             str(line.games),
             f"{line.wins}-{line.draws}-{line.losses}",
             f"{line.score:.10g}",
             figure(100 * line.share, 1),
             figure(100 * line.error, 1),
-            *(column[contender] for column in extra.values()),
+            *(column[player] for column in extra.values()),
         )
         cost.add_row(
             str(place),
-            names[contender],
+            names[player],
             figure(100 * line.first_score / line.firsts if line.firsts else math.nan, 1),
             figure(1000 * spent.seconds / spent.turns if spent.turns else math.nan, 1),
             figure(1000 * spent.longest if spent.turns else math.nan, 0),
@@ -420,11 +391,11 @@ def figures(
     """Everybody's figures for machines; None for what is not known."""
     found = []
     for line in standings(results, len(names)):
-        rating = None if ratings is None else ratings[line.contender]
+        rating = None if ratings is None else ratings[line.player]
         spent = line.use
         found.append(
             {
-                "name": names[line.contender],
+                "name": names[line.player],
                 "games": line.games,
                 "wins": line.wins,
                 "draws": line.draws,

@@ -11,11 +11,10 @@ from quartet.cli import drawing
 from quartet.cli.keys import Keyboard
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.text import Text
+    from rich.console import Console
 
-    from quartet.judge.record import Turn
-    from quartet.judge.table import Table
+    from quartet.judge.match import Match
+    from quartet.judge.turn import Turn
 
 NEXT = {"i", "space", "enter", "right", "down"}
 """Keys for the next move, as on the contest's server, and whatever else comes to mind."""
@@ -24,13 +23,19 @@ HINT = "i or Enter: next move   p: run on   q: leave"
 
 
 class Screen:
-    """Shows turns.
-
-    `delay` is the seconds to wait after each, `step` waits for a key instead. Raises QuartetError
-    when there is no keyboard to step with.
-    """
+    """Shows a match: a watcher."""
 
     def __init__(self, console: Console, *, delay: float = 0.0, step: bool = False) -> None:
+        """Make a screen.
+
+        Args:
+            console: Console.
+            delay: float; seconds to wait after each turn.
+            step: bool; wait for a key instead.
+
+        Raises:
+            QuartetError: there is no keyboard to step with.
+        """
         if step:
             require_keyboard("--step")
         self._console = console
@@ -38,25 +43,29 @@ class Screen:
         self._step = step
         self._keyboard = Keyboard()
 
-    def show_start(self, table: Table) -> None:
+    def begin(self, match: Match) -> None:
         """The position before the first turn."""
-        self._console.print(drawing.scene(table))
+        self._console.print(drawing.picture(match))
 
-    def show(self, table: Table, turn: Turn) -> None:
+    def turn(self, match: Match, turn: Turn) -> None:
         """A turn that was taken, and the position that it led to. Raises KeyboardInterrupt when the
         person leaves."""
-        self.present(drawing.turn_line(table, turn), drawing.scene(table, drawing.move_marks(turn)))
-
-    def present(self, line: Text, scene: RenderableType) -> None:
-        """A line about what has happened, and the position that it led to. Raises KeyboardInterrupt
-        when the person leaves."""
+        before = match.positions[-1]
         self._console.print()
-        self._console.print(line, soft_wrap=True)
-        self._console.print(scene)
+        self._console.print(drawing.turn_line(match, turn, before), soft_wrap=True)
+        self._console.print(drawing.after(match, turn, before))
         if self._step:
             self._wait()
         elif self._delay > 0:
             time.sleep(self._delay)
+
+    def taken_back(self, match: Match) -> None:
+        """The position that the game goes on from."""
+        self._console.print()
+        self._console.print(f"taken back to ply {match.position.ply}", style="dim")
+
+    def end(self, match: Match) -> None:
+        """The result is printed apart."""
 
     def _wait(self) -> None:
         self._console.print(HINT, style="dim", end="\r")

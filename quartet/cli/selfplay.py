@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena.launch import engine_fingerprint
+from quartet.arena.fingerprints import engine_fingerprint
 from quartet.arena.run import Cluster, Local, Workers, drive
 from quartet.training import selfplay
 from quartet.training.samples import Folder

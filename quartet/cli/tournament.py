@@ -116,7 +116,7 @@ def command(
                         "game": game,
                         "folder": str(records.folder),
                         "games": len(results),
-                        "ranking": [names[contender] for contender in order],
+                        "ranking": [names[player] for player in order],
                         "players": running.figures(results, names, ratings),
                         "seat_shares": by_seat(results),
                         "note": complaint,
@@ -153,23 +153,23 @@ def _named(text: str) -> tuple[str, str]:
 def tables(casting: Casting, pairing: str) -> list[schedule.Seating]:
     """Who meets whom, unless it is Swiss."""
     choose = schedule.gauntlet if pairing == "gauntlet" else schedule.round_robin
-    return choose(len(casting.contenders), casting.seats)
+    return choose(len(casting.players), casting.seats)
 
 
 def total(casting: Casting, pairing: str, games: int, rounds: int | None) -> int:
     """All games of the tournament."""
     size = schedule.blocks(games, casting.seats) * casting.seats
     if pairing == "swiss":
-        return (rounds or 0) * (len(casting.contenders) // 2) * size
+        return (rounds or 0) * (len(casting.players) // 2) * size
     return len(tables(casting, pairing)) * size
 
 
-def by_share(results: Sequence[GameResult], contenders: int) -> list[int]:
-    """The contenders by their share of wins."""
+def by_share(results: Sequence[GameResult], players: int) -> list[int]:
+    """The players by their share of wins."""
     return [
-        line.contender
+        line.player
         for line in sorted(
-            standings(results, contenders), key=lambda line: -line.share if line.games else 0.0
+            standings(results, players), key=lambda line: -line.share if line.games else 0.0
         )
     ]
 
@@ -177,34 +177,34 @@ def by_share(results: Sequence[GameResult], contenders: int) -> list[int]:
 def ranking(
     results: Sequence[GameResult], casting: Casting, pairing: str, played: Sequence[swiss.Round]
 ) -> list[int]:
-    """The contenders, the best first, by the rules of the pairing."""
-    contenders = len(casting.contenders)
+    """The players, the best first, by the rules of the pairing."""
+    players = len(casting.players)
     if pairing == "swiss":
-        return [place.contender for place in swiss.ranking(contenders, played)]
+        return [place.player for place in swiss.ranking(players, played)]
     if pairing == "roundrobin" and casting.seats == 2:
-        points = crosstable(results, contenders)
+        points = crosstable(results, players)
         tie_break = swiss.sonneborn_berger(points)
-        return sorted(range(contenders), key=lambda c: (-sum(points[c]), -tie_break[c], c))
-    return by_share(results, contenders)
+        return sorted(range(players), key=lambda c: (-sum(points[c]), -tie_break[c], c))
+    return by_share(results, players)
 
 
 def tie_breaks(
     results: Sequence[GameResult], casting: Casting, pairing: str, played: Sequence[swiss.Round]
 ) -> dict[str, list[str]]:
     """Columns that tell why equal scores rank as they do."""
-    contenders = len(casting.contenders)
+    players = len(casting.players)
     if pairing == "swiss":
-        places = sorted(swiss.ranking(contenders, played), key=lambda place: place.contender)
+        places = sorted(swiss.ranking(players, played), key=lambda place: place.player)
         return {
             "rounds won": [str(place.won) for place in places],
             "opponents": [f"{place.opponents:g}" for place in places],
             "early": [f"{place.early:g}" for place in places],
             "opp. early": [f"{place.opponents_early:g}" for place in places],
         }
-    if pairing == "roundrobin" and casting.seats == 2 and contenders > 2:
+    if pairing == "roundrobin" and casting.seats == 2 and players > 2:
         return {
             "SB": [
-                f"{value:g}" for value in swiss.sonneborn_berger(crosstable(results, contenders))
+                f"{value:g}" for value in swiss.sonneborn_berger(crosstable(results, players))
             ]
         }
     return {}
@@ -218,7 +218,7 @@ def rate(
     blocks = rating.blocks(results)
     if not blocks:
         return None, None
-    if casting.seats == 2 and len(casting.contenders) == 2:
+    if casting.seats == 2 and len(casting.players) == 2:
         pairs: dict[float, float] = {}
         for block in blocks:
             score = sum(game.shares[game.seats.index(0)] for game in block) / len(block)
@@ -234,7 +234,7 @@ def rate(
     )
     try:
         return rating.plackett_luce(
-            blocks, len(casting.contenders), resamples=resamples, seed=casting.seed
+            blocks, len(casting.players), resamples=resamples, seed=casting.seed
         ), None
     except QuartetError as error:
         return None, str(error)

@@ -1,16 +1,17 @@
-"""A game as the referee sees it: its reference rules and its protocol, with types."""
+"""A game as the judge sees it: its reference rules and its protocol, with types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from core.errors import QuartetError
+from core.messages import SIDES
 from core.rules import DrawnPosition, GameInfo, LineJudge, LineProtocol, Move
 from quartet import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 
 class TablePosition(DrawnPosition, Protocol):
@@ -24,61 +25,62 @@ class TablePosition(DrawnPosition, Protocol):
 
 @dataclass(frozen=True)
 class Game:
-    """What the referee needs of a game.
+    """What the judge needs of a game.
 
     Attributes:
-        info: the game's data sheet.
-        position: the class of its reference positions.
-        pass_move: the move of a seat that is stuck.
-        parse_answer: text, seat -> the move that the seat wrote. Raises TextError.
-        format_answer: move, seat -> the text by which the seat plays it.
+        info: GameInfo; the game's data sheet.
+        position: type; the class of its reference positions.
+        pass_move: Move; of a seat that is stuck.
+        protocol: the judge's language. Games whose judge exchanges files have `parse_answer` and
+            `format_answer` alone.
     """
 
     info: GameInfo
-    position: type[TablePosition]
-    pass_move: Move
-    parse_answer: Callable[[str, int], Move]
-    format_answer: Callable[[Move, int], str]
-
-
-def load(name: str) -> Game:
-    """The game called `name`. Raises UnknownNameError, and NotBuiltError where a game needs
-    compiled modules even for this."""
-    reference = registry.load(name, "reference")
-    protocol = registry.load(name, "protocol")
-    return Game(
-        reference.INFO,
-        reference.Position,
-        reference.PASS,
-        protocol.parse_answer,
-        protocol.format_answer,
-    )
-
-
-@dataclass(frozen=True)
-class LineGame:
-    """What the referee needs of a game whose judge speaks lines.
-
-    Attributes:
-        info: the game's data sheet; judge: the part of it that is about lines.
-        position: the class of its reference positions.
-        pass_move: the game's PASS.
-        protocol: the judge's language.
-    """
-
-    info: GameInfo
-    judge: LineJudge
     position: type[DrawnPosition]
     pass_move: Move
     protocol: LineProtocol
 
+    def label(self, seat: int) -> str:
+        """What people call a seat: as the judge does, or by its number from 1."""
+        return SIDES[seat] if self.info.lines is not None else str(seat + 1)
 
-def load_lines(name: str) -> LineGame:
-    """The game called `name`. Raises UnknownNameError, and QuartetError where its judge does not
-    speak lines."""
+    @property
+    def lines(self) -> LineJudge:
+        """How the judge speaks lines. Raises ValueError where it does not."""
+        if self.info.lines is None:
+            raise ValueError(f"the judge of {self.info.name} does not speak lines")
+        return self.info.lines
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a game begins.
+
+    Attributes:
+        seed: int; of the board, the bag, the opening, where chance chooses them.
+        options: Mapping; variants of the rules, as `Position.start` takes them.
+        text: str | None; a position instead, as `Position.parse` reads it.
+    """
+
+    seed: int
+    options: Mapping[str, bool | int]
+    text: str | None = None
+
+    def position(self, rules: Any) -> Any:
+        """The start by these rules, be they the reference or the fast ones. Raises TextError."""
+        if self.text is not None:
+            return rules.parse(self.text, **self.options)
+        return rules.start(self.seed, **self.options)
+
+
+@cache
+def load(name: str) -> Game:
+    """The game called `name`.
+
+    Raises:
+        UnknownNameError: there is none.
+        NotBuiltError: it needs compiled modules even for this.
+    """
     reference = registry.load(name, "reference")
-    info: GameInfo = reference.INFO
-    if info.lines is None:
-        raise QuartetError(f"the judge of {name} does not speak lines")
     protocol: Any = registry.load(name, "protocol")
-    return LineGame(info, info.lines, reference.Position, reference.PASS, protocol)
+    return Game(reference.INFO, reference.Position, reference.PASS, protocol)

@@ -1,111 +1,85 @@
-"""A game in progress under the referee's rules: what stands on the board, who plays, who is out.
-Judging and checking share it."""
+"""The rules of the table: clocks, memory, and what a foul costs. The rules of play are the game's."""
 
 from __future__ import annotations
 
-from core.errors import IllegalMoveError, RuleError, TextError
-from core.rules import Move, places, shares
-from quartet.judge import game as games
-from quartet.judge.folder import ANSWER_LIMIT, Answer
-from quartet.judge.record import Header, Result, Turn
-from quartet.judge.verdict import Verdict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.rules import GameInfo
 
 
-class Table:
-    """A game from its header on.
+class Penalty(StrEnum):
+    """What a foul costs."""
+
+    TURN = "turn"
+    """The turn: nothing moves, and the game goes on."""
+    OUT = "out"
+    """Disqualification: the player is passed over from then on, and ranks last."""
+    GAME = "game"
+    """The game ends, and the player has lost it."""
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """What players are allowed.
 
     Attributes:
-        game: the rules; header: who plays.
-        position: the present position.
-        disqualified: seats that are out; they are passed over, their pieces stay.
-        lost: turns that each seat has lost.
+        clocks: tuple[int, ...]; milliseconds of every seat, for a move or for the whole game.
+        per_move: bool; whether the clocks run anew for every move.
+        foul: Penalty.
+        megabytes: float | None; resident memory of all processes of a player, in units of 2**20
+            bytes, None for no limit.
+        ready_ms: int; until a living program's answer to READY.
+        cpu: bool; whether clocks count processor time of all processes and threads of a program, as
+            NYPC's graders say (also what it uses while the opponent thinks), instead of wall clock.
+        asks_stuck: bool; whether a seat that can only pass is asked for its pass.
     """
 
-    def __init__(self, header: Header) -> None:
-        """The start of the game. Raises UnknownNameError, and TextError for a header that does not
-        fit the game."""
-        self.header = header
-        self.game = games.load(header.game)
-        info = self.game.info
-        if len(header.players) != info.players:
-            raise TextError(f"{header.game} has {info.players} players, not {len(header.players)}")
-        if all(player is None for player in header.players):
-            raise TextError("somebody must play: all seats are empty")
-        for option, value in header.options.items():
-            if option not in info.options:
-                raise TextError(
-                    f"{header.game} has no option {option!r}; there are: {', '.join(info.options) or 'none'}"
-                )
-            if type(value) is not type(info.options[option].default):
-                raise TextError(f"option {option} of {header.game} cannot be {value!r}")
-        self.position = self.game.position.start(header.seed, **header.options)
-        self._empty = {seat for seat, player in enumerate(header.players) if player is None}
-        for seat in self._empty:
-            self.position = self.position.without(seat)
-        self.disqualified: set[int] = set()
-        self.lost = [0] * info.players
+    clocks: tuple[int, ...]
+    per_move: bool
+    foul: Penalty
+    megabytes: float | None = None
+    ready_ms: int = 3000
+    cpu: bool = False
+    asks_stuck: bool = False
 
-    def wait(self) -> bool:
-        """Go on to the next turn that somebody takes; False when the game is over."""
-        absent = self._empty | self.disqualified
-        if len(absent) == self.game.info.players:
-            return False
-        while not self.position.over and self.position.to_move in absent:
-            self.position = self.position.lose_turn()
-        return not self.position.over
 
-    @property
-    def stuck(self) -> bool:
-        """Whether the seat to move can only pass."""
-        return self.position.legal() == [self.game.pass_move]
+def table_rules(
+    info: GameInfo,
+    *,
+    ms: Sequence[float | None] | None = None,
+    megabytes: float | None = None,
+    ready_ms: int | None = None,
+    cpu: bool = False,
+    disqualify: bool = False,
+) -> TableRules:
+    """The rules of the game's judge, where nothing else is given.
 
-    def judge(self, answer: Answer) -> tuple[Verdict, str, Move | None]:
-        """What an answer to the present position is worth by itself: a verdict, a reason, and the
-        move when it is legal."""
-        if answer.data is None:
-            return Verdict.MISSING, answer.problem or "there is no answer", None
-        if answer.size > ANSWER_LIMIT:
-            return Verdict.MALFORMED, f"the answer has {answer.size} bytes", None
-        try:
-            move = self.game.parse_answer(answer.data.decode("ascii"), self.position.to_move)
-            self.position.play(move)
-        except UnicodeDecodeError as error:
-            return (
-                Verdict.MALFORMED,
-                f"byte {error.start} of the answer is {answer.data[error.start]:#04x}, no character of a move",
-                None,
-            )
-        except TextError as error:
-            return Verdict.MALFORMED, str(error), None
-        except IllegalMoveError as error:
-            return Verdict.ILLEGAL, str(error), None
-        return Verdict.OK, "", move
-
-    def take(self, turn: Turn) -> None:
-        """Let a turn happen. Raises RuleError where it is not the turn's time, or its move is
-        illegal."""
-        if (turn.ply, turn.seat) != (self.position.ply, self.position.to_move):
-            raise RuleError(
-                f"a turn of seat {turn.seat} at ply {turn.ply}, where seat {self.position.to_move} has ply {self.position.ply}"
-            )
-        if turn.move is not None:
-            self.position = self.position.play(turn.move)
-            return
-        self.position = self.position.lose_turn()
-        self.lost[turn.seat] += 1
-        if self.header.disqualify:
-            self.disqualified.add(turn.seat)
-
-    def result(self) -> Result:
-        """The standing by the present position."""
-        scores = self.position.scores()
-        place = places(scores, lower_wins=self.game.info.lower_wins, out=self.disqualified)
-        out = tuple(sorted(self.disqualified))
-        return Result(
-            self.position.ply,
-            tuple(scores),
-            tuple(place),
-            tuple(shares(place)),
-            tuple(self.lost),
-            out,
-        )
+    Args:
+        info: GameInfo.
+        ms: the clock of every seat in milliseconds, None for the judge's.
+        megabytes, ready_ms, cpu: as in TableRules.
+        disqualify: bool; the first foul puts a player out, in games that go on after one.
+    """
+    given = list(ms or [None] * info.players)
+    if info.lines is not None:
+        usual, memory = float(info.lines.clock_ms), info.lines.megabytes
+        ready = info.lines.ready_ms
+    else:
+        exchange = info.exchange
+        usual = 1000 * exchange.seconds if exchange is not None else 0.0
+        memory, ready = (None if exchange is None else exchange.megabytes), 0
+    lines = info.lines is not None
+    return TableRules(
+        clocks=tuple(max(1, round(usual if own is None else own)) for own in given),
+        per_move=not lines,
+        foul=Penalty.GAME if lines else Penalty.OUT if disqualify else Penalty.TURN,
+        megabytes=megabytes or memory,
+        ready_ms=ready if ready_ms is None else ready_ms,
+        cpu=cpu,
+        asks_stuck=lines,
+    )

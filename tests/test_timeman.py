@@ -6,7 +6,7 @@ import pytest
 
 from ataxx.engine import Engine
 from ataxx.rules import Position
-from core.budget import MOST, RESERVE, budget
+from core.timeman import MOST, RESERVE, game_limits
 
 
 @pytest.mark.parametrize("clock", [0.0, 0.1, 1.0, 10.0])
@@ -14,7 +14,7 @@ from core.budget import MOST, RESERVE, budget
 def test_the_reserve_is_left_after_the_longest_searches(clock: float, pace: float) -> None:
     left = clock
     for _ in range(200):
-        limits = budget(100.0, left, pace)
+        limits = game_limits(100.0, left, pace)
         assert limits.soft is not None
         assert limits.deadline is not None
         assert 100 <= limits.soft <= limits.deadline
@@ -23,7 +23,7 @@ def test_the_reserve_is_left_after_the_longest_searches(clock: float, pace: floa
 
 
 def test_a_hard_move_gets_more_but_not_the_clock() -> None:
-    limits = budget(0.0, 10.0, 20.0)
+    limits = game_limits(0.0, 10.0, 20.0)
     assert limits.soft is not None
     assert limits.deadline is not None
     assert 2 * limits.soft < limits.deadline <= MOST * 10

@@ -4,7 +4,6 @@ Nothing it does harms the judge."""
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from quartet.judge.tree import SPAWN, Tree
+from quartet.judge.process.environment import environment
+from quartet.judge.process.tree import SPAWN, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def run(
                 command,
                 shell=isinstance(command, str),
                 cwd=folder,
-                env={**os.environ, **(env or {}), **tree.environment},
+                env=environment(env or {}, tree.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -126,17 +126,6 @@ def run(
             elif main is not None:
                 main.stderr.close()
         return Run(ending, spent, peak, status, bytes(drain.kept), drain.size, left_behind)
-
-
-def describe_exit(status: int) -> str:
-    """An exit status in words, e.g. "exit status 1" or "killed by SIGSEGV"."""
-    if status >= 0:
-        # Windows gives crashes as 32-bit codes that are known by their hexadecimal form.
-        return f"exit status {status}" if status < 1 << 16 else f"exit status {status:#x}"
-    try:
-        return f"killed by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"killed by signal {-status}"
 
 
 class Drain(threading.Thread):

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from quartet.judge.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
-from quartet.judge.process import LOOK_EVERY, measure, pause_after
-from quartet.judge.tree import SPAWN, Tree
+from quartet.judge.process.environment import environment
+from quartet.judge.process.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
+from quartet.judge.process.once import LOOK_EVERY, measure, pause_after
+from quartet.judge.process.tree import SPAWN, Tree
+from quartet.judge.turn import ExitReport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,31 +72,11 @@ class Reply:
     cpu: float = 0.0
 
 
-@dataclass(frozen=True)
-class Farewell:
-    """What became of a program in the end.
-
-    Attributes:
-        exit: exit status, -n for signal n, None when it was killed by us.
-        asked: whether it did not end by itself and had to be asked to.
-        left_behind: other processes that were still alive; they were killed.
-        seconds: processor time of all its processes together.
-        megabytes: the largest resident memory of all its processes together that was seen, in units
-            of 2**20 bytes.
-    """
-
-    exit: int | None
-    asked: bool
-    left_behind: int
-    seconds: float
-    megabytes: float
-
-
 class NotStartedError(OSError):
     """A program cannot be started, and it is the program's fault; the message says why."""
 
 
-class Conversation:
+class LiveProgram:
     """One live program. `end` must be called, whatever happens.
 
     Attributes:
@@ -121,7 +103,7 @@ class Conversation:
         self._hub = hub
         self._limit = megabytes
         self._dismissed: float | None = None
-        self._farewell: Farewell | None = None
+        self._report: ExitReport | None = None
         self._exited: float | None = None
         self._notifier: int | None = None
         self._is_fat = False
@@ -132,7 +114,7 @@ class Conversation:
                 command,
                 shell=isinstance(command, str),
                 cwd=cwd,
-                env={**os.environ, **(env or {}), **self._tree.environment},
+                env=environment(env or {}, self._tree.environment),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -245,13 +227,13 @@ class Conversation:
         self._drain()
         return None if not self._has_exited() else int(self._main.poll() or 0)
 
-    def end(self, *, at_once: bool = False) -> Farewell:
+    def end(self, *, at_once: bool = False) -> ExitReport:
         """The program ends now, and whatever it has started: by itself, or when it is asked to, or
         killed; or `at_once`, killed.
 
         When this returns no process of it lives. May be called again.
         """
-        if self._farewell is None:
+        if self._report is None:
             asked, status, cpu, left_behind = False, None, 0.0, 0
             try:
                 if at_once:
@@ -262,8 +244,8 @@ class Conversation:
             finally:
                 left_behind = self._tree.kill(self._main)
                 self._release()
-            self._farewell = Farewell(status, asked, left_behind, cpu, self.megabytes)
-        return self._farewell
+            self._report = ExitReport(status, asked, left_behind, cpu, self.megabytes)
+        return self._report
 
     def _let_end(self) -> tuple[bool, int | None]:
         """Wait for the end: whether it had to be asked for, and the exit status, None when even

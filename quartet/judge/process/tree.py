@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from quartet.judge.windows import SPAWN, Tree
+    from quartet.judge.process.windows import SPAWN, Tree
 else:
-    from quartet.judge.posix import SPAWN, Tree
+    from quartet.judge.process.posix import SPAWN, Tree
 
 __all__ = ["SPAWN", "Tree"]

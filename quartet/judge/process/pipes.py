@@ -40,14 +40,12 @@ class Remarks:
     """What a program says on its standard error, line by line.
 
     Attributes:
-        lines: (ply, text) of every line that is kept; the last one may say that more was dropped.
-        ply: the ply that lines which come now are said in.
+        lines: list[str]; that are kept; the last one may say that more was dropped.
         size: all bytes.
     """
 
     def __init__(self) -> None:
-        self.lines: list[tuple[int, str]] = []
-        self.ply = 0
+        self.lines: list[str] = []
         self.size = 0
         self._begun = bytearray()
 
@@ -60,15 +58,15 @@ class Remarks:
         self.size += len(chunk)
         *whole, rest = self._begun.split(b"\n")
         self._begun = bytearray(rest)
-        self.lines += [(self.ply, _decode(line)) for line in whole]
+        self.lines += [_decode(line) for line in whole]
         if self.size > STDERR_LIMIT:
             self.finish()
-            self.lines.append((self.ply, f"(only the first {STDERR_LIMIT} bytes are kept)"))
+            self.lines.append(f"(only the first {STDERR_LIMIT} bytes are kept)")
 
     def finish(self) -> None:
         """No more bytes will come: a line without an end is a line."""
         if self._begun:
-            self.lines.append((self.ply, _decode(self._begun)))
+            self.lines.append(_decode(self._begun))
             self._begun.clear()
 
 
@@ -78,6 +76,7 @@ class Pipes:
     Attributes:
         received: standard output that has not been asked for yet; unsent: standard input that has
             not been taken yet.
+        written: bool; whether anything has been received at all.
         ended: nothing more will be received; deaf: nothing more can be sent.
         remarks: standard error.
     """
@@ -85,6 +84,7 @@ class Pipes:
     def __init__(self) -> None:
         self.received = bytearray()
         self.unsent = bytearray()
+        self.written = False
         self.ended = False
         self.deaf = False
         self.remarks = Remarks()
@@ -201,6 +201,7 @@ class PollHub(Hub):
         if chunk is None:
             return True
         pipes.received += chunk
+        pipes.written |= bool(chunk)
         pipes.ended = not chunk
         if chunk and pipes.full:
             self._paused[stdout] = pipes, self._handlers[stdout]
@@ -295,6 +296,7 @@ def hub() -> Hub:
 def _take(pipes: Pipes, chunk: bytes) -> None:
     """Standard output has come from a thread; what a program says too far ahead is lost, for the
     thread cannot be held up alone."""
+    pipes.written |= bool(chunk)
     if not chunk:
         pipes.ended = True
     elif not pipes.full:
