@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
+from quartet.cli.board import style
 from quartet.judge.program import printable
 
 if TYPE_CHECKING:
@@ -19,27 +19,6 @@ if TYPE_CHECKING:
     from core.rules import DrawnPosition, Move
     from quartet.judge.record import Result, Turn
     from quartet.judge.table import Table
-
-COLOURS = ("bright_red", "bright_green", "bright_blue", "bright_yellow")
-STYLES = {
-    "label": Style(dim=True),
-    "empty": Style(dim=True),
-    "from": Style(bold=True, reverse=True, dim=True),
-    "to": Style(bold=True, reverse=True),
-    "cursor": Style(bold=True, reverse=True),
-    "option": Style(bold=True, underline=True),
-    **{f"seat{seat}": Style(color=colour, bold=True) for seat, colour in enumerate(COLOURS)},
-    **{f"goal{seat}": Style(color=colour, dim=True) for seat, colour in enumerate(COLOURS)},
-}
-"""Styles by the names that games give them; several names with spaces between add up, e.g. "seat0
-to"."""
-
-PLAIN = Style()
-
-
-def style(names: str) -> Style:
-    """The style of one or more names; unknown ones change nothing."""
-    return Style.combine([STYLES.get(name, PLAIN) for name in names.split()])
 
 
 def board(position: DrawnPosition, marks: Mapping[tuple[int, int], str] | None = None) -> Text:
@@ -103,6 +82,13 @@ def said_line(side: str, seat: int, answer: str, remark: str) -> Text:
 
 def scene(table: Table, marks: Mapping[tuple[int, int], str] | None = None) -> RenderableType:
     """The board with the standing beside it."""
+    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid.add_row(board(table.position, marks), standing(table))
+    return grid
+
+
+def standing(table: Table) -> Grid:
+    """Who plays, with what score, and whose turn it is."""
     info, result = table.game.info, table.result()
     standing = Grid(
         "", "player", info.score_name, "lost", box=None, pad_edge=False, header_style="dim"
@@ -116,9 +102,7 @@ def scene(table: Table, marks: Mapping[tuple[int, int], str] | None = None) -> R
                 str(result.scores[seat]),
                 "out" if is_out else str(table.lost[seat]),
             )
-    grid = Grid.grid(padding=(0, 4, 0, 0))
-    grid.add_row(board(table.position, marks), standing)
-    return grid
+    return standing
 
 
 def result_table(table: Table, result: Result) -> RenderableType:
