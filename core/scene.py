@@ -1,13 +1,14 @@
 """What can be seen of a position, and by which parts a person chooses a move.
 
-Every game tells both once, in its `scene.py`; the terminal and the page draw and choose from that, and
-know no game. The module of a game has
+Every game tells both once, in its `scene.py`; the terminal and the page draw and choose from that,
+and know no game. The module of a game has
 
     scene(position) -> Scene            position: one of the game's reference positions
-    parts(move, position) -> Parts      a legal move of it, as the names that a person chooses in turn
-    write(move, position) -> str        a move in the judge's own notation, as a person reads and types it
+    parts(move, position) -> Parts      a move, as the names that a person chooses in turn
+    choices(position) -> {Parts: Move}  all that a person can choose
+    write(move, position) -> str        a move in the judge's own notation, as a person reads it
+    read(text, position) -> Move        the move that a person types
 
-Different legal moves of a position have different parts, and none is the beginning of another.
 Agents never import this module.
 """
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from core.rules import Move
 
 Parts = tuple[str, ...]
-"""Names of cells, or of things in a hand, in the order in which a person chooses them."""
+"""Names of cells, of the board or of a hand, in the order in which a person chooses them."""
 
 PASS_PART = "pass"  # noqa: S105
 """The one part of a pass; it is no cell."""
@@ -32,7 +33,7 @@ class Cell(NamedTuple):
     Attributes:
         name: str; unique in a scene, as the judge writes the place.
         x, y: float; its centre in widths of a cell, to the right and down, 0 for the first one.
-        ground: str; what it is: "" for a plain one, "wall", or "goalN" for the home of seat N.
+        ground: str; what it is: "" for a plain one, "wall", or "goalN" for the goal of seat N.
     """
 
     name: str
@@ -47,18 +48,22 @@ class Piece(NamedTuple):
     Attributes:
         cell: str; the name of its cell.
         owner: int | None; the seat, None where it is nobody's.
-        kind: str; what tells pieces of one owner apart, e.g. a digit or a tile; "" where nothing does.
+        kind: str; what tells pieces of one owner apart, e.g. a digit or a tile; "" where nothing
+            does.
         text: str; the same in one or two characters, for the terminal.
+        colour: int | None; one of the colours of the seats, for a piece whose colour is not its
+            owner's.
     """
 
     cell: str
     owner: int | None
     kind: str
     text: str
+    colour: int | None = None
 
 
 class Hand(NamedTuple):
-    """What a seat holds; its cells follow the board's and are chosen like those.
+    """What a seat holds; its cells are chosen like the board's.
 
     Attributes:
         seat: int.
@@ -79,6 +84,7 @@ class Scene:
         cells: tuple[Cell, ...]; of the board, row by row.
         pieces: tuple[Piece, ...]; on them, at most one on each.
         columns, rows: tuple[tuple[float, str], ...]; labels at the edges: x or y, and the text.
+            Where there are none, empty cells show their names.
         hands: tuple[Hand, ...].
     """
 
@@ -97,9 +103,21 @@ class SceneModule(Protocol):
         ...
 
     def parts(self, move: Move, position: Any) -> Parts:
-        """A legal move as its parts; (PASS_PART,) for a pass."""
+        """A move that can be played as its parts; (PASS_PART,) for a pass."""
+        ...
+
+    def choices(self, position: Any) -> dict[Parts, Move]:
+        """Every way to choose a move; none is the beginning of another.
+
+        Every legal move is among them by its `parts`. A move may be chosen in several ways, and
+        under every name that the rules take it by.
+        """
         ...
 
     def write(self, move: Move, position: Any) -> str:
-        """A legal move in the judge's notation."""
+        """A move in the judge's notation, where it has one for it."""
+        ...
+
+    def read(self, text: str, position: Any) -> Move:
+        """The move that a person has typed, in any case; legal or not. Raises TextError."""
         ...

@@ -29,7 +29,7 @@ HOUSE = {
     "quartet.web": {*_JUDGE, "quartet.arena", "quartet.review", "quartet.web"},
 }
 """Room -> what it may import of ours. A game may import core and itself."""
-TRUTH = {"reference", "protocol"}
+TRUTH = {"reference", "protocol", "scene"}
 """The parts of a game that the registry may give to a room; engines, players and fast rules are not
 among them."""
 IN_PROCESS = {"quartet/arena/inprocess.py", "quartet/training/selfplay.py"}

@@ -23,7 +23,15 @@ from tests.playthrough import SEED, playthrough
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOM = ["__init__.py", "__main__.py", "RULES.md", "players.py", "protocol.py", "reference.py"]
+ROOM = [
+    "__init__.py",
+    "__main__.py",
+    "RULES.md",
+    "players.py",
+    "protocol.py",
+    "reference.py",
+    "scene.py",
+]
 WHOLE_ROOM = ["engine.pyi", "engine.pyx", "rules.pxd", "rules.pyi", "rules.pyx"]
 
 

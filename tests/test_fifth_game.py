@@ -45,6 +45,7 @@ def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
         GAME,
         "tests/test_contract.py",
         "tests/test_imports.py",
+        "tests/test_scenes.py",
         QUARTET_RANDOM_CASES="500",
     )
     assert done.returncode == 0, done.stdout

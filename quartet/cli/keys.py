@@ -1,5 +1,5 @@
-"""Keys of the terminal by name: up, down, left, right, enter, escape, tab, space, or the character
-itself in lower case."""
+"""Keys of the terminal by name: up, down, left, right, enter, escape, backspace, tab, space, or the
+character itself in lower case."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ NAMES = {
     "\x1b": "escape",
     "\t": "tab",
     " ": "space",
+    "\x7f": "backspace",
+    "\x08": "backspace",
     # xterm in its two modes, then the Windows console in its two
     **{
         f"\x1b{bracket}{letter}": name

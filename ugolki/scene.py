@@ -1,0 +1,58 @@
+"""What is seen of Ugolki, and how a person chooses a move: a piece, then where it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.scene import PASS_PART, Cell, Parts, Piece, Scene
+from ugolki import protocol
+from ugolki.geometry import SEATS, SIZE, distance
+from ugolki.reference import LABELS, PASS, Position
+
+if TYPE_CHECKING:
+    from core.rules import Move
+
+EDGE = tuple((float(i), str(i)) for i in range(SIZE))
+
+
+def scene(position: Position) -> Scene:
+    """Cells are called COLUMN ROW, absolute, from 0."""
+    cells = tuple(
+        Cell(
+            f"{index % SIZE} {index // SIZE}",
+            index % SIZE,
+            index // SIZE,
+            _ground(index % SIZE, index // SIZE, label),
+        )
+        for index, label in enumerate(position.cells)
+    )
+    pieces = tuple(
+        Piece(cell.name, label - 1, "", str(label))
+        for cell, label in zip(cells, position.cells, strict=True)
+        if label in LABELS
+    )
+    return Scene(cells, pieces, EDGE, EDGE)
+
+
+def parts(move: Move, position: Position) -> Parts:  # noqa: ARG001
+    return (PASS_PART,) if move == PASS else (f"{move[0]} {move[1]}", f"{move[2]} {move[3]}")
+
+
+def choices(position: Position) -> dict[Parts, Move]:
+    return {parts(move, position): move for move in position.legal()}
+
+
+def write(move: Move, position: Position) -> str:  # noqa: ARG001
+    """As in output.txt, but in absolute cells."""
+    return PASS_PART if move == PASS else protocol.format_answer(move, 0).strip()
+
+
+def read(text: str, position: Position) -> Move:  # noqa: ARG001
+    return PASS if text.strip().lower() == PASS_PART else protocol.parse_answer(text, 0)
+
+
+def _ground(column: int, row: int, label: int) -> str:
+    if label == protocol.UNREADABLE:
+        return "wall"
+    goals = [seat for seat in range(SEATS) if distance(seat, column, row) == 0]
+    return f"goal{goals[0]}" if goals else ""
