@@ -15,24 +15,28 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import QuartetError
-from core.messages import Drew, Finish, Init, Message, Opponent, Ply, Ready, Turn
+from core.messages import Drew, Finish, Init, Message, Opponent, Ready
+from core.messages import Turn as Call
 from quartet import registry
-from quartet.arena.launch import launch
 from quartet.judge import game as games
-from quartet.judge import referee
-from quartet.judge.lines import Contestant, Duel, Terms
-from quartet.judge.program import Program, turn_seed
-from quartet.judge.table import Table
+from quartet.judge.game import Start
+from quartet.judge.match import Match
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats.files import FileSeat, turn_seed
+from quartet.judge.seats.lines import Command, LineSeat
+from quartet.judge.seats.players import launch
+from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from quartet.judge.game import LineGame
-    from quartet.judge.lines import LineResult
+    from quartet.judge.game import Game
+    from quartet.judge.table import TableRules
+    from quartet.judge.turn import Turn
 
 NODES, SEED = 2000, 1
 """Of every search at fixed nodes; of everything that is left to chance."""
@@ -61,7 +65,7 @@ def prove(game: str, artefact: Path, target: ModuleType) -> None:
         if command is None:
             say(f"{artefact.name} cannot be run on this machine: it is not proven")
         elif registry.load(game, "reference").INFO.lines is not None:
-            prove_lines(games.load_lines(game), command, folder, getattr(target, "VARIANTS", ()))
+            prove_lines(games.load(game), command, folder, getattr(target, "VARIANTS", ()))
         else:
             slow = target.seconds(artefact) if hasattr(target, "seconds") else None
             prove_exchange(game, command, folder, slow)
@@ -75,22 +79,18 @@ def say(text: str) -> None:
 
 
 def prove_lines(
-    game: LineGame, command: Sequence[str], folder: Path, variants: Sequence[Mapping[str, str]] = ()
+    game: Game, command: Sequence[str], folder: Path, variants: Sequence[Mapping[str, str]] = ()
 ) -> None:
     """The proof for a program that lives for a whole game. Raises QuartetError."""
     name = game.info.name
-    clock = game.judge.clock_ms
+    judge = game.lines
+    ready, clock = PATIENCE * judge.ready_ms, PATIENCE * judge.clock_ms
+    patient = table_rules(game.info, ms=[clock] * 2, ready_ms=ready)
     answers = 0
     for seat in (0, 1):
-        duel, said = play(
-            game,
-            command,
-            folder,
-            seat,
-            Terms(PATIENCE * game.judge.ready_ms, PATIENCE * clock),
-            FIXED,
-        )
-        lines = conversation(game, duel, seat)
+        match = play(game, command, folder, seat, patient, FIXED)
+        said = [turn.output or "" for turn in match.turns if turn.seat == seat]
+        lines = conversation(match, seat)
         package = registry.GAMES[name]
         expected = ask(
             [sys.executable, "-m", package], Path(HOME), lines, {**FIXED, "PYTHONPATH": HOME}
@@ -105,61 +105,57 @@ def prove_lines(
                 "source",
             )
         answers += len(said)
-    say(
-        f"2 games at {NODES} nodes against {opponent(name)}: {answers} answers, all as from source"
-        + f", {len(variants)} variants too" * bool(variants)
-    )
-    duel, _ = play(game, command, folder, 0, Terms.of(game.judge), {})
-    assert duel.result is not None  # noqa: S101  (it was played to its end)
-    farewell = duel.result.farewells[0]
-    used = (
-        ""
-        if farewell is None
-        else f"; {farewell.seconds:.1f} s of processor time, {farewell.megabytes:.0f} MB"
-    )
-    say(f"a game by the clock: {duel.result.sentence}{used}")
+    more = f", {len(variants)} variants too" * bool(variants)
+    against = f"2 games at {NODES} nodes against {opponent(name)}"
+    say(f"{against}: {answers} answers, all as from source{more}")
+    result = play(game, command, folder, 0, table_rules(game.info), {}).result
+    assert result is not None  # noqa: S101  (it was played to its end)
+    report = result.exits[0]
+    used = ""
+    if report is not None:
+        used = f"; {report.seconds:.1f} s of processor time, {report.megabytes:.0f} MB"
+    say(f"a game by the clock: {result.reason}{used}")
 
 
 def play(
-    game: LineGame,
+    game: Game,
     command: Sequence[str],
     folder: Path,
     seat: int,
-    terms: Terms,
+    table: TableRules,
     env: Mapping[str, str],
-) -> tuple[Duel, list[str]]:
-    """A game of the artefact on a seat; gives it, and what the artefact has answered. Raises
-    QuartetError where it did not go well."""
-    name = game.info.name
-    how, more = launch(name, opponent(name), "--seed", str(SEED))
-    players = [
-        Contestant("artefact", command, folder, {**NO_PYTHON, **env}),
-        Contestant(opponent(name), how, folder, more),
+) -> Match:
+    """A game of the artefact on a seat, played to its end. Raises QuartetError where it did not go
+    well."""
+    name = opponent(game.info.name)
+    how, more = launch(game, name, "--seed", str(SEED))
+    shared = hub()
+    seats = [
+        LineSeat(Command(command, folder, {**NO_PYTHON, **env}), shared),
+        LineSeat(Command(how, folder, more), shared),
     ]
-    with Duel(
-        game, players if seat == 0 else players[::-1], terms, game.position.start(SEED)
-    ) as duel:
-        said = [turn.answer for turn in duel.turns() if turn.seat == seat]
-    assert duel.result is not None  # noqa: S101
-    complaint = fault(duel.result, seat)
+    names = ["artefact", name]
+    if seat == 1:
+        seats, names = seats[::-1], names[::-1]
+    with Match(game, seats, names, table, Start(SEED, {})) as match:
+        match.play_out()
+    complaint = fault(match, seat)
     if complaint is not None:
         raise QuartetError(f"the artefact does not work: {complaint}")
-    return duel, said
+    return match
 
 
-def fault(result: LineResult, seat: int) -> str | None:
+def fault(match: Match, seat: int) -> str | None:
     """What was not as it should be in a game, or None."""
-    if (
-        result.termination.foul
-        or result.offender is not None
-        or any(score is None for score in result.scores)
-    ):
-        return result.sentence
+    result = match.result
+    assert result is not None  # noqa: S101  (it was played to its end)
+    if result.offender is not None or any(score is None for score in result.scores):
+        return result.reason
     if result.notes:
         return result.notes[0]
-    if result.remarks[seat]:
-        return f"it says {result.remarks[seat][0][1]!r}"
-    return None
+    said = [text for turn in match.turns for own, text in turn.said if own == seat]
+    said += [text for own, text in result.said if own == seat]
+    return f"it says {said[0]!r}" if said else None
 
 
 def opponent(game: str) -> str:
@@ -168,18 +164,19 @@ def opponent(game: str) -> str:
     return OPPONENT if OPPONENT in names else names[-1]
 
 
-def conversation(game: LineGame, duel: Duel, seat: int) -> list[str]:
+def conversation(match: Match, seat: int) -> list[str]:
     """What the program on a seat has heard in a game, with full clocks."""
-    start = next(entry for entry in duel.entries if isinstance(entry, Init))
-    heard: list[Message] = [Ready(seat), *([start] if game.judge.init else [])]
-    for entry in duel.entries:
-        if isinstance(entry, Ply) and entry.seat == seat:
-            heard += [
-                Turn(game.judge.clock_ms, game.judge.clock_ms),
-                *([Drew(entry.drawn)] if game.info.chance else []),
-            ]
-        elif isinstance(entry, Ply):
-            heard.append(Opponent(entry.move, entry.drawn, entry.ms))
+    game = match.game
+    heard: list[Message] = [Ready(seat)]
+    if game.lines.init:
+        heard.append(Init(match.first().text()))
+    for turn in match.turns:
+        assert turn.move is not None  # noqa: S101  (nobody lost a turn)
+        if turn.seat == seat:
+            heard.append(Call(game.lines.clock_ms, game.lines.clock_ms))
+            heard += [Drew(turn.drawn)] if game.info.chance else []
+        else:
+            heard.append(Opponent(turn.move, turn.drawn, turn.ms))
     return [game.protocol.format_message(message, seat) for message in [*heard, Finish()]]
 
 
@@ -245,7 +242,7 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
             own.mkdir(exist_ok=True)
             expected = from_source(game, turn.input, {**FIXED, "QUARTET_SEED": seed}, own)
             compare(
-                Heard([turn.output]), Heard([expected]), f"the artefact at ply {turn.ply}", "source"
+                Heard([turn.output or ""]), Heard([expected]), f"the artefact at ply {turn.ply}", "source"
             )
             count += 1
     say(
@@ -276,38 +273,31 @@ def take_turns(
     seconds: float,
     env: Mapping[str, str],
     most: int | None = None,
-) -> list[Any]:
+) -> list[Turn]:
     """The artefact's turns in a game on the seats `ours`, the first `most` of them. Raises
     QuartetError where one is lost."""
-    info = registry.load(game, "reference").INFO
-    header = referee.header(
-        game,
-        ["artefact"] * info.players,
-        seed=SEED,
-        seconds=seconds,
-        megabytes=info.exchange.megabytes,
-    )
-    table = Table(header)
-    players = [
-        Program(list(command), {**NO_PYTHON, **env})
-        if seat in ours
-        else Program(*launch(game, opponent(game)), seconds=60)
+    known = games.load(game)
+    info = known.info
+    # An opponent from source may take its time.
+    ms = [1000 * seconds if seat in ours else 60_000 for seat in range(info.players)]
+    table = table_rules(info, ms=ms)
+    how, more = launch(known, opponent(game))
+    seats = [
+        FileSeat(list(command), {**NO_PYTHON, **env}) if seat in ours else FileSeat(how, more)
         for seat in range(info.players)
     ]
     taken = []
-    try:
-        for _, turn in referee.turns(table, players):
+    with Match(known, seats, ["artefact"] * info.players, table, Start(SEED, {})) as match:
+        for turn in match.play():
             if turn.verdict.lost or (turn.stderr_size and turn.seat in ours):
                 raise QuartetError(
-                    f"the artefact does not work: ply {turn.ply} is {turn.verdict.value}: {turn.reason} {turn.stderr}".strip()
+                    f"the artefact does not work: ply {turn.ply} is {turn.verdict.value}: "
+                    f"{turn.reason} {turn.stderr}".strip()
                 )
             if turn.seat in ours and turn.output is not None:
                 taken.append(turn)
             if most is not None and len(taken) >= most:
                 break
-    finally:
-        for player in players:
-            player.close()
     return taken
 
 

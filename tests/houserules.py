@@ -32,7 +32,11 @@ HOUSE = {
 TRUTH = {"reference", "protocol", "scene"}
 """The parts of a game that the registry may give to a room; engines, players and fast rules are not
 among them."""
-IN_PROCESS = {"quartet/arena/inprocess.py", "quartet/training/selfplay.py"}
+IN_PROCESS = {
+    "quartet/judge/seats/engine.py",
+    "quartet/judge/seats/players.py",
+    "quartet/training/selfplay.py",
+}
 """The modules that play in process: they may have every part."""
 
 CIMPORT = re.compile(

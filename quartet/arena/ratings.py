@@ -92,9 +92,7 @@ def plackett_luce(
     for player in range(players):
         ordered = sorted(fit[player] for fit in again)
         ratings.append(
-            Rating(
-                best[player], *(_quantile(ordered, q, best[player]) for q in (tail, 1 - tail))
-            )
+            Rating(best[player], *(_quantile(ordered, q, best[player]) for q in (tail, 1 - tail)))
         )
     return ratings
 

@@ -5,6 +5,7 @@
     games/N.log     the log of game N in the judge's format
     games/N.err     what its programs said on standard error, where they said anything
     index.sqlite    the same for questions: tables `games` and `seats`, made anew from games.jsonl where they differ
+    live/N.jsonl    the turns so far of game N, which goes on; others may read it
     lock            held by the process that plays
 
 A game is finished when its line, newline included, is in games.jsonl; its log is whole by then.
@@ -15,6 +16,7 @@ onto the disk: a killed process loses nothing by that, a machine without power t
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,7 +27,10 @@ import msgspec
 
 from core.errors import QuartetError, TextError
 from quartet.arena.files import locked, write_whole
-from quartet.arena.unit import GameResult, Played
+from quartet.arena.unit import GameResult, Played, Unit
+
+LIVE = "live"
+"""The folder in a run's folder in which games that go on append their turns."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -58,6 +63,8 @@ class Records:
             try:
                 (folder / "games").mkdir(parents=True, exist_ok=True)
                 opened.callback(hold(folder).close)
+                shutil.rmtree(folder / LIVE, ignore_errors=True)  # of games that were broken off
+                (folder / LIVE).mkdir()
                 check_plan(folder / "run.json", plan)
                 self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
                 self._read()
@@ -85,12 +92,17 @@ class Records:
             self._games.write(msgspec.json.encode(result) + b"\n")
             self._games.flush()
             self.done[result.number] = result
+            (self.folder / live_name(result.number)).unlink(missing_ok=True)
             with self._index:
                 self._insert(self._index, result)
         except (OSError, sqlite3.Error) as error:
             raise QuartetError(
                 f"cannot keep records in {self.folder}: {getattr(error, 'strerror', None) or error}"
             ) from error
+
+    def live(self, unit: Unit) -> str:
+        """The file to which a game appends its turns while it goes on."""
+        return str((self.folder / live_name(unit.number)).resolve())
 
     def __enter__(self) -> Self:
         return self
@@ -172,6 +184,11 @@ class Records:
                 for seat, (player, use) in enumerate(zip(result.seats, result.use, strict=True))
             ],
         )  # fmt: skip
+
+
+def live_name(number: int) -> str:
+    """The turns so far of a game that goes on, relative to the folder."""
+    return f"{LIVE}/{number:06}.jsonl"
 
 
 def log_name(number: int) -> str:

@@ -14,7 +14,7 @@ from random import Random
 
 from core.errors import QuartetError
 from quartet.arena import swiss
-from quartet.arena.unit import Player, GameResult, Unit
+from quartet.arena.unit import GameResult, Player, Unit
 
 WAIT = None
 """Nothing can be played before a game that is running has ended."""

@@ -278,5 +278,3 @@ def _stderr(unit: Unit, turns: Sequence[Turn], result: Result) -> str:
         for ply, seat, line in said
         if not line.startswith("info depth ")
     )
-
-

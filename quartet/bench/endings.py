@@ -24,10 +24,11 @@ from rich.table import Table
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
-from quartet.judge import gamelog
+from quartet.judge import game as games
+from quartet.judge.logs.check import check
 
 if TYPE_CHECKING:
-    from quartet.judge.gamelog import Replay
+    from quartet.judge.logs.check import CheckedLog
 
 
 @dataclass
@@ -62,15 +63,15 @@ class Ledger:
 
 
 def losses(
-    engine: Any, replay: Replay, plies: int, nodes: int
+    engine: Any, log: CheckedLog, plies: int, nodes: int
 ) -> list[tuple[int, int, int | None]]:
     """Ply, seat and loss of the last moves of a game that came to its end; None for a loss that
     more than `nodes` would be needed for.
 
     The two sides must move in turn: what a position is worth is then minus what it is worth to who
-        moved last.
+    moved last.
     """
-    positions: list[Any] = replay.positions[-1 - plies :]
+    positions: list[Any] = log.positions[-1 - plies :]
     values = [engine.solve(position, nodes) for position in positions]
     return [
         (position.ply, position.to_move, None if None in two else sum(two))
@@ -99,11 +100,10 @@ def losses(
 def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None:
     """Solve the last plies of every game of GAME in the records RUN, and print what each player
     gave away in them."""
-    load = registry.load(game, "reference")
     engine: Any = registry.load(game, "engine").Engine()
     if not hasattr(engine, "solve"):
         raise QuartetError(f"the engine of {game} solves no endings")
-    rules, protocol = registry.load(game, "rules").Position, registry.load(game, "protocol")
+    rules = registry.load(game, "rules").Position
     plan, results = records.read(run)
     if plan["game"] != game:
         raise QuartetError(f"{run} holds games of {plan['game']}")
@@ -113,15 +113,15 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
     ):
         log = run / records.log_name(result.number)
         try:
-            text = log.read_text(encoding="utf-8", errors="replace")
+            data = log.read_bytes()
         except OSError as error:
             raise QuartetError(f"cannot read {log}: {error.strerror}") from error
-        replay = gamelog.replay(text, load.INFO, protocol, rules, load.PASS)
-        if not replay.agrees:
-            raise QuartetError(f"{log}, {replay.complaint}")
-        if not replay.positions[-1].over:
+        checked = check(games.load(game), data, rules=rules)
+        if not checked.agrees:
+            raise QuartetError(f"{log}, {checked.complaint}")
+        if not checked.positions[-1].over:
             continue
-        moves = losses(engine, replay, plies, nodes)
+        moves = losses(engine, checked, plies, nodes)
         for seat, player in enumerate(result.seats):
             ledger = ledgers[plan["players"][player]["name"]]
             own = {ply: loss for ply, mover, loss in moves if mover == seat}

@@ -18,12 +18,14 @@ import click
 
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.lines import Contestant, Duel, Terms
-from quartet.judge.verdict import Termination
+from quartet.judge.game import Start
+from quartet.judge.match import Match
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats.lines import Command, LineSeat
+from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
-    from core.rules import DrawnPosition
-    from quartet.judge.game import LineGame
+    from quartet.judge.game import Game
 
 PARROT = """
 import sys
@@ -39,18 +41,19 @@ for line in sys.stdin:
 """Answers every call at once, with what its argument says."""
 
 
-def measure(game: LineGame, number: int, *, cpu: bool = False) -> list[float]:
+def measure(game: Game, number: int, *, cpu: bool = False) -> list[float]:
     """Own seconds of every ply of one random game but the first, whose time is the programs'
     start."""
-    position, answers = _script(game, number)
-    players = [
-        Contestant("parrot", [sys.executable, "-c", PARROT, ";".join(seat)]) for seat in answers
+    answers = _script(game, number)
+    shared = hub()
+    seats = [
+        LineSeat(Command([sys.executable, "-c", PARROT, ";".join(seat)]), shared)
+        for seat in answers
     ]
-    usual = Terms.of(game.judge)
-    terms = Terms(60_000, 60_000, usual.megabytes, cpu)
+    table = table_rules(game.info, ms=[60_000] * 2, ready_ms=60_000, cpu=cpu)
     own = []
-    with Duel(game, players, terms, position) as duel:
-        turns = duel.turns()
+    with Match(game, seats, ["parrot"] * 2, table, Start(number, {})) as match:
+        turns = match.play()
         next(turns, None)
         before = time.perf_counter()
         for turn in turns:
@@ -58,15 +61,16 @@ def measure(game: LineGame, number: int, *, cpu: bool = False) -> list[float]:
             own.append(now - before - turn.seconds)
             before = now
         # The last round ends the programs; it is no ply.
-    if duel.result is None or duel.result.termination not in {Termination.SCORE, Termination.DRAW}:
-        raise SystemExit(f"the game did not go as written: {duel.result and duel.result.sentence}")
+    if match.result is None or match.result.offender is not None:
+        reason = match.result and match.result.reason
+        raise SystemExit(f"the game did not go as written: {reason}")
     return own
 
 
-def _script(game: LineGame, number: int) -> tuple[DrawnPosition, list[list[str]]]:
-    """The start of a random game, and what both sides answer in it."""
+def _script(game: Game, number: int) -> list[list[str]]:
+    """What both sides answer in a random game."""
     random = Random(f"{game.info.name} {number}")
-    start = position = game.position.start(number)
+    position = game.position.start(number)
     answers: list[list[str]] = [[], []]
     while not position.over:
         legal = position.legal()
@@ -74,7 +78,7 @@ def _script(game: LineGame, number: int) -> tuple[DrawnPosition, list[list[str]]
         move = random.choice([move for move in legal if move != game.pass_move] or legal)
         answers[position.to_move].append(game.protocol.format_answer(move, position.to_move))
         position = position.play(move)
-    return start, answers
+    return answers
 
 
 @click.command()
@@ -90,7 +94,7 @@ def command(names: tuple[str, ...], count: int, cpu: bool, as_json: bool) -> Non
     )
     figures = {}
     for name in chosen:
-        game = games.load_lines(name)
+        game = games.load(name)
         own = [
             1000 * seconds for number in range(count) for seconds in measure(game, number, cpu=cpu)
         ]

@@ -83,8 +83,9 @@ def command(
     console = Console(highlight=False)
     if not as_json:
         console.print(
-            drawing.board(
-                positions.root(game, registry.load(game, "reference").Position, position, options)
+            drawing.position(
+                game,
+                positions.root(game, registry.load(game, "reference").Position, position, options),
             )
         )
         console.print(HEAD, style="bold", soft_wrap=True)
@@ -118,11 +119,9 @@ def command(
         console.print(_line(found, root, say), soft_wrap=True, markup=False)
     if candidates:
         console.print(_table(candidates, root, say))
-    answer = " ".join(
-        registry.load(game, "protocol").format_answer(found.move, root.to_move).split()
-    )
+    answer = " ".join(registry.load(game, "protocol").format_answer(found.move, root).split())
     console.print(
-        f"best: {say(found.move, root.to_move)}    (its answer to the judge: {answer})",
+        f"best: {say(found.move, root)}    (its answer to the judge: {answer})",
         style="bold",
         soft_wrap=True,
         markup=False,
@@ -155,30 +154,26 @@ def _enough() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _namer(game: str) -> Callable[[Move, int], str]:
-    """How the game writes a seat's move: by `format_move` of its reference rules, where it has one,
-    or as its judge wants to hear it."""
-    reference, protocol = registry.load(game, "reference"), registry.load(game, "protocol")
-    format_move: Callable[[Move], str] | None = getattr(reference, "format_move", None)
-    if format_move is not None:
-        return lambda move, _: format_move(move)
-    if reference.INFO.lines is not None:
-        return lambda move, seat: str(protocol.format_answer(move, seat))
-    return lambda move, _: drawing.move_text(move)
+def _namer(game: str) -> Callable[[Move, Position], str]:
+    """How a game writes a move of a position: as its judge does."""
+    module = drawing.scenes(game)
+    return module.write
 
 
-def _line(info: SearchInfo, root: Position, say: Callable[[Move, int], str]) -> str:
+def _line(info: SearchInfo, root: Position, say: Callable[[Move, Position], str]) -> str:
     """A row below HEAD."""
     speed = f"{info.nps:,.0f}" if info.seconds > 0 else "-"
     moves = ", ".join(_named(info.pv or (info.move,), root, say))
     return f"{info.depth:>5} {info.score:>7} {info.nodes:>14,} {speed:>12} {info.seconds:>8.2f}  {moves}"
 
 
-def _named(line: Sequence[Move], position: Position, say: Callable[[Move, int], str]) -> list[str]:
+def _named(
+    line: Sequence[Move], position: Position, say: Callable[[Move, Position], str]
+) -> list[str]:
     """The moves of a line, each in the words of the seat that makes it."""
     words = []
     for move in line:
-        words.append(say(move, position.to_move))
+        words.append(say(move, position))
         position = position.play(move)
     return words
 
@@ -191,7 +186,7 @@ def _candidates(player: object) -> list[Mapping[str, object]]:
 
 
 def _table(
-    candidates: Sequence[Mapping[str, object]], root: Position, say: Callable[[Move, int], str]
+    candidates: Sequence[Mapping[str, object]], root: Position, say: Callable[[Move, Position], str]
 ) -> Grid:
     columns = list(dict.fromkeys(name for row in candidates for name in row))
     grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
@@ -202,11 +197,11 @@ def _table(
     return grid
 
 
-def _cell(value: Any, root: Position, say: Callable[[Move, int], str] | None) -> str:
+def _cell(value: Any, root: Position, say: Callable[[Move, Position], str] | None) -> str:
     if value is None:
         return ""
     return (
-        say(value, root.to_move)
+        say(value, root)
         if say is not None
         else f"{value:.3f}"
         if isinstance(value, float)
@@ -220,7 +215,7 @@ def _record(
     found: SearchInfo,
     lines: Sequence[SearchInfo],
     candidates: Sequence[Mapping[str, object]],
-    say: Callable[[Move, int], str],
+    say: Callable[[Move, Position], str],
     *,
     interrupted: bool,
 ) -> dict[str, object]:
@@ -240,13 +235,13 @@ def _record(
         "game": game,
         "position": root.text(),
         "seat": root.to_move,
-        "best": say(found.move, root.to_move),
+        "best": say(found.move, root),
         "move": list(found.move),
         **row(found),
         "interrupted": interrupted,
         "lines": [row(info) for info in lines],
         "candidates": [
-            {**candidate, "move": say(cast("Move", candidate["move"]), root.to_move)}
+            {**candidate, "move": say(cast("Move", candidate["move"]), root)}
             for candidate in candidates
         ],
     }

@@ -91,7 +91,8 @@ def standing(match: Match) -> Grid:
         if player is None:
             continue
         is_next = match.position.to_move == seat and not match.position.over
-        row = [">" if is_next else "", Text(seat_name(match, seat), style(f"seat{seat}"))]
+        who = Text(seat_name(match, seat), style(f"seat{seat}"))
+        row: list[str | Text] = [">" if is_next else "", who]
         row.append(str(scores[seat]))
         if turns_are_lost:
             row.append("out" if seat in match.disqualified else str(match.lost[seat]))
@@ -112,7 +113,7 @@ def result_table(match: Match, result: Result) -> RenderableType:
         lost = str(result.lost[seat]) + (", disqualified" if out else "")
         share = f"{result.shares[seat]:.2f}".rstrip("0").rstrip(".")
         who = Text(seat_name(match, seat), style(f"seat{seat}"))
-        row = [str(place), who, str(result.scores[seat]), share, lost]
+        row: list[str | Text] = [str(place), who, str(result.scores[seat]), share, lost]
         report = result.exits[seat] if result.exits else None
         if report is not None:
             row += [f"{report.seconds:.2f} s", f"{report.megabytes:.0f} MB"]

@@ -185,9 +185,12 @@ def command(game: str, programs: tuple[str, ...], variants: tuple[str, ...], **g
             raise QuartetError(f"{game} has no option {name!r}")
         if given[name]:
             options[name] = given[name]
-    request = Request(known, programs, options, **{
-        name: value for name, value in given.items() if name not in {"moves", "play_out"}
-    })
+    request = Request(
+        known,
+        programs,
+        options,
+        **{name: value for name, value in given.items() if name not in {"moves", "play_out"}},
+    )
     console = Console(highlight=False)
     match, attempts = play(request, console)
     assert match.result is not None  # noqa: S101  (it was played to its end)

@@ -1,11 +1,10 @@
 """`quartet replay`: go through the log of a game, and check that it is what the rules say; put a
-program before one of its positions."""
+player before one of its positions."""
 
 from __future__ import annotations
 
 import json
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,27 +12,25 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from core.agent.lines import CLOCK, SHARE
-from core.errors import QuartetError, RuleError, TextError
-from core.limits import Limits
-from core.messages import SIDES
+from core.errors import QuartetError
 from quartet import registry
-from quartet.arena.launch import launch, start_environment
 from quartet.cli import drawing
 from quartet.cli.screen import Screen
-from quartet.judge import check, gamelog
 from quartet.judge import game as games
-from quartet.judge.interview import Interview
-from quartet.judge.lines import Contestant, Terms
-from quartet.judge.program import Program
-from quartet.judge.record import read_log
+from quartet.judge.game import Start
+from quartet.judge.logs.check import CheckedLog, check, question
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats import players as seating
+from quartet.judge.seats.asked import AskedError
+from quartet.judge.seats.players import Player
 
 if TYPE_CHECKING:
-    from core.rules import Move
-    from quartet.judge.game import LineGame
-    from quartet.judge.gamelog import Replay
-    from quartet.judge.record import Log
-    from quartet.judge.table import Table
+    from collections.abc import Sequence
+
+    from core.rules import DrawnPosition
+    from quartet.judge.game import Game
+    from quartet.judge.match import Match
+    from quartet.judge.seats.seat import Answer
 
 
 @click.command(short_help="Check the logs of games, and redraw them.")
@@ -61,10 +58,10 @@ if TYPE_CHECKING:
     "ply",
     type=click.IntRange(min=0),
     metavar="PLY",
-    help="Do not redraw: put a program before the position after PLY plies.",
+    help="Do not redraw: put a player before the position after PLY plies.",
 )
 @click.option(
-    "--ask", "program", metavar="PROGRAM", help="The program for --at, as for `quartet match`."
+    "--ask", "program", metavar="PROGRAM", help="The player for --at, as for `quartet match`."
 )
 @click.option(
     "--json",
@@ -83,13 +80,13 @@ def command(
     as_json: bool,
 ) -> None:
     """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came
-    out.
+    out. A folder stands for all logs in it.
 
-    Where the judge exchanges files, logs are ours: checked are the text that every program was
-    sent, what its answer was worth, the moves, and the result. Where it speaks lines, logs are the
-    judge's own: checked are the moves and the score; passes that are printed twice, or not at all,
-    and a missing end are noted. The log of a game that was broken off is checked as far as it goes.
-    Exit status 1: a log disagrees with the rules or cannot be read; the line names the place.
+    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by judging
+    its game again: the texts that programs were sent, what their answers were worth, the moves, and
+    the result. Passes that are printed twice, or not at all, and a missing end are noted. The log of
+    a game that was broken off is checked as far as it goes. Exit status 1: a log disagrees with the
+    rules or cannot be read; the line names the place.
 
     With --at and --ask, PROGRAM says what it would play in that position. Where the judge speaks
     lines, a program that is not built in plays its way there, and must find the log's moves for its
@@ -99,36 +96,26 @@ def command(
     quartet replay connexion *.txt
     quartet replay ugolki game.jsonl --at 17 --ask ./mine.exe
     """
-    # an unknown game is an error of the command line, not of every log
-    info = registry.load(game, "reference").INFO
+    known = games.load(game)  # an unknown game is an error of the command line, not of every log
     console = Console(highlight=False)
     if as_json and (draw or step or program is not None):
         raise QuartetError("--json is for checking: leave away --draw, --step and --ask")
+    paths = _files(logs)
     if ply is not None or program is not None:
-        if ply is None or program is None or len(logs) != 1:
+        if ply is None or program is None or len(paths) != 1:
             raise QuartetError("--at and --ask go together, with a single log")
-        ask = _ask_lines if info.lines is not None else _ask_files
-        sys.exit(0 if ask(game, logs[0], ply, program, console) else 1)
-    draw = draw if draw is not None else len(logs) == 1 and not as_json
+        sys.exit(0 if _ask(known, paths[0], ply, program, console) else 1)
+    draw = draw if draw is not None else len(paths) == 1 and not as_json
     screen = Screen(console, delay=delay / 1000, step=step) if draw or step else None
     outcomes: list[dict[str, object]] = []
-    progress = track(
-        logs,
+    for path in track(
+        paths,
         "checking",
         console=Console(stderr=True),
         transient=True,
         disable=screen is not None or not sys.stderr.isatty(),
-    )
-    for path in progress:
-        agrees = True
-        try:
-            outcome = (
-                _replay(game, path, screen)
-                if info.lines is None
-                else _replay_lines(games.load_lines(game), path, screen, console)
-            )
-        except (TextError, RuleError) as error:
-            outcome, agrees = str(error), False
+    ):
+        outcome, agrees = _replay(known, path, screen)
         outcomes.append({"log": str(path), "agrees": agrees, "outcome": outcome})
         if not as_json:
             console.print(f"{path}: {outcome}", markup=False, soft_wrap=True)
@@ -138,168 +125,120 @@ def command(
         sys.exit(1)
 
 
-def _replay(game: str, path: Path, screen: Screen | None) -> str:
-    """Check one log; gives a sentence about it. Raises TextError or RuleError."""
-    log = _read_log(game, path)
-    table = check.open_table(log)
-    if screen is not None:
-        screen.show_start(table)
-    for _, turn in check.turns(log, table):
-        if screen is not None:
-            screen.show(table, turn)
-    return _sentence(log, table)
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The logs; of a folder all that lie in it. Raises QuartetError where there are none."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(file for file in path.iterdir() if file.suffix in LOGS)
+        if not inside:
+            raise QuartetError(f"{path}: there are no logs in this folder ({', '.join(LOGS)})")
+        found += inside
+    return found
 
 
-def _sentence(log: Log, table: Table) -> str:
-    result = table.result()
-    scores = " ".join("-" if score is None else str(score) for score in result.scores)
-    places = " ".join("-" if place is None else str(place) for place in result.places)
-    standing = f"{result.plies} plies, {table.game.info.score_name} {scores}, places {places}"
-    if log.result is not None:
-        return f"ok, {standing}"
-    return f"ok as far as it goes (the game was broken off{', in the middle of a line' if log.cut else ''}), {standing}"
+LOGS = (".txt", ".log", ".jsonl")
+"""Ends of the names of logs, in a folder."""
 
 
-def _replay_lines(game: LineGame, path: Path, screen: Screen | None, console: Console) -> str:
-    """Check one log of a judge that speaks lines; gives a sentence about it. Raises TextError or
-    RuleError."""
-    replay = _read_line_log(game, path)
-    if screen is not None and replay.positions:
-        console.print(drawing.board(replay.positions[0]))
-        for ply, position in zip(replay.plies, replay.positions[1:], strict=True):
-            said = game.protocol.format_answer(ply.move, ply.seat)
-            screen.present(
-                drawing.said_line(
-                    f"{position.ply - 1} {SIDES[ply.seat]}", ply.seat, said, f"{ply.ms} ms"
-                ),
-                drawing.board(position),
-            )
-    sentence = replay.sentence(game.info.score_name)
-    if not replay.agrees:
-        raise gamelog.DisagreementError(sentence)
-    return sentence
+def _replay(game: Game, path: Path, screen: Screen | None) -> tuple[str, bool]:
+    """Check one log; gives a sentence about it, and whether it agrees."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return f"cannot be read: {error.strerror}", False
+    checked = check(game, data, [] if screen is None else [screen])
+    return checked.sentence(), checked.agrees
 
 
-def _ask_files(game: str, path: Path, ply: int, program: str, console: Console) -> bool:
-    """Ask a program that is started for every move; whether its answer is a move. Raises
-    QuartetError."""
-    log = _read_log(game, path)
-    table = check.open_table(log)
-    logged = None
-    for before, turn in check.turns(log, table):
-        if before.ply == ply:
-            table.position, logged = before, turn
-            break
-    else:
-        if not table.wait() or table.position.ply != ply:
-            raise QuartetError(
-                f"{path}: nobody is asked at ply {ply}; the log goes to ply {table.position.ply}"
-            )
-    if table.stuck:
-        raise QuartetError(f"{path}: nobody is asked at ply {ply}: no move is possible")
-    console.print(drawing.board(table.position))
-    with closing(Program(*launch(game, program))) as player:
-        turn = player.play(table)
-    console.print(drawing.turn_line(table, turn), soft_wrap=True)
-    if logged is not None:
-        console.print(f"the log has {drawing.move_text(logged.move)}", soft_wrap=True, markup=False)
-    return not turn.verdict.lost
-
-
-def _ask_lines(name: str, path: Path, ply: int, program: str, console: Console) -> bool:
-    """Ask a program that lives for the whole game, or a built-in player; whether it has moved
-    there. Raises QuartetError."""
-    game = games.load_lines(name)
-    replay = _read_line_log(game, path)
-    if not replay.agrees:
-        raise QuartetError(f"{path}: {replay.complaint}")
-    first, last = replay.positions[0].ply, replay.positions[-1].ply
-    if not first <= ply <= last or replay.positions[ply - first].over:
-        raise QuartetError(
-            f"{path}: nobody is asked at ply {ply}; the log goes from ply {first} to {last}"
-        )
-    side = f"{ply} {SIDES[replay.positions[ply - first].to_move]}"
-    ply -= first
-    position = replay.positions[ply]
-    console.print(drawing.board(position))
-    logged = (
-        game.protocol.format_answer(replay.plies[ply].move, position.to_move)
-        if ply < len(replay.plies)
-        else None
+def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bool:
+    """Put a player before a position; whether it has moved there. Raises QuartetError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise QuartetError(f"{path}: cannot be read: {error.strerror}") from error
+    checked = check(game, data)
+    if not checked.agrees or checked.match is None:
+        raise QuartetError(f"{path}: {checked.complaint}")
+    position = _position(checked, ply, path)
+    seating.require(game, program)
+    built_in = registry.is_player(game.info.name, program)
+    player = Player(program)
+    start = Start(0, {}, checked.positions[0].text())
+    seating.start_environment(game, start, [program])
+    seat = (
+        seating.engine_seat(game, player, clock=True)
+        if built_in
+        else seating.program_seat(game, player, start, position.to_move, hub())
     )
-    if registry.is_player(name, program):
-        move = _choice(name, game, replay, ply, program)
-        console.print(
-            drawing.said_line(
-                side,
-                position.to_move,
-                game.protocol.format_answer(move, position.to_move),
-                _compared(logged),
-            )
-        )
-        return True
-    how, env = launch(name, program)
-    env = {**env, **start_environment(name, replay.positions[0], [program])}
-    with Interview(
-        game, Contestant(program, how, env=env), Terms.of(game.judge), replay, ply
-    ) as interview:
-        statement = interview.ask()
-    for when, text in statement.remarks:
-        console.print(f"# ply {when}: {text}", soft_wrap=True, markup=False, style="dim")
-    if statement.foul is not None:
-        console.print(statement.foul, soft_wrap=True, markup=False)
+    follows = not built_in and game.info.lines is not None
+    console.print(drawing.position(game.info.name, position))
+    with question(game, data, seat, position.to_move, ply, follows=follows) as match:
+        try:
+            for _ in match.play():
+                pass
+        except AskedError as asked:
+            for turn in match.turns:
+                for _, text in turn.said:
+                    console.print(f"# ply {turn.ply}: {text}", markup=False, style="dim")
+            for text in seat.said():
+                console.print(f"# ply {ply}: {text}", markup=False, style="dim")
+            return _tell(console, match, asked)
+        # A program that was not ready.
+        result = match.result
+    console.print(result.reason if result is not None else "", soft_wrap=True, markup=False)
+    return False
+
+
+def _position(checked: CheckedLog, ply: int, path: Path) -> DrawnPosition:
+    """The position at which somebody is asked. Raises QuartetError where nobody is."""
+    match = checked.match
+    assert match is not None  # noqa: S101  (the log agrees)
+    first, last = checked.positions[0].ply, match.position.ply
+    position: DrawnPosition
+    for position in checked.positions:
+        if position.ply == ply and not position.over:
+            if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
+                raise QuartetError(f"{path}: nobody is asked at ply {ply}: no move is possible")
+            return position
+    raise QuartetError(
+        f"{path}: nobody is asked at ply {ply}; the log goes from ply {first} to {last}"
+    )
+
+
+def _tell(console: Console, match: Match, asked: AskedError) -> bool:
+    """Say what the player has answered; whether it is a move, where it was asked."""
+    position = match.position
+    verdict, reason, move, after, _ = match.read(asked.answer, position)
+    label = match.game.label(position.to_move)
+    if after is None:
+        phrase = {"malformed": "gave a bad answer", "illegal": "made an illegal move"}
+        foul = phrase.get(verdict.value, "")
+        words = f"{label} {foul} at ply {position.ply}: {reason}" if foul else f"{label} {reason}"
+        console.print(words, soft_wrap=True, markup=False)
         return False
-    turn = statement.turn
-    assert turn is not None  # noqa: S101  (without a foul it has moved)
-    if statement.arrived:
-        console.print(
-            drawing.said_line(side, turn.seat, turn.answer, f"{turn.ms} ms; {_compared(logged)}"),
-            soft_wrap=True,
-        )
+    name = match.game.info.name
+    logged = _logged(match, asked.logged)
+    if asked.arrived:
+        spent = f"{asked.answer.seconds:.2f} s"
+        other = "the log ends here" if logged is None else f"the log has {logged}"
+        line = f"{position.ply} {label}: {drawing.write(name, move, position)}  {spent}; {other}"
+        console.print(line, soft_wrap=True, markup=False)
         return True
-    played = game.protocol.format_answer(statement.logged or turn.move, turn.seat)
     console.print(
-        f"the program leaves the log at ply {turn.ply}, with {turn.answer!r} where it has {played!r}",
+        f"the program leaves the log at ply {position.ply}, with "
+        f"{drawing.write(name, move, position)!r} where it has {logged!r}",
         soft_wrap=True,
         markup=False,
     )
     return False
 
 
-def _choice(name: str, game: LineGame, replay: Replay, ply: int, player: str) -> Move:
-    """What a built-in player, which can be shown any position, plays with the time that is left by
-    the log."""
-    rules = registry.load(name, "rules").Position if registry.has(name, "rules") else game.position
-    position = rules.parse(replay.positions[ply].text())
-    used = sum(played.ms for played in replay.plies[:ply] if played.seat == position.to_move)
-    deadline = CLOCK() + max(1, game.judge.clock_ms - used) / 1000 / SHARE
-    move: Move = (
-        registry.load(name, "players")
-        .player(player)
-        .choose(position, Limits(deadline=deadline))
-        .move
-    )
-    return move
-
-
-def _compared(logged: str | None) -> str:
-    return "the log ends here" if logged is None else f"the log has {logged}"
-
-
-def _read_log(game: str, path: Path) -> Log:
-    log = read_log(_read(path))
-    if log.header.game != game:
-        raise TextError(f"line 1: this is a game of {log.header.game!r}, not of {game!r}")
-    return log
-
-
-def _read_line_log(game: LineGame, path: Path) -> Replay:
-    text = _read(path).decode("utf-8-sig", "replace")
-    return gamelog.replay(text, game.info, game.protocol, game.position, game.pass_move)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise TextError(f"cannot be read: {error.strerror}") from error
+def _logged(match: Match, answer: Answer | None) -> str | None:
+    """The log's move in words, None where it has none."""
+    if answer is None:
+        return None
+    move = match.read(answer, match.position)[2]
+    return drawing.write(match.game.info.name, move, match.position)

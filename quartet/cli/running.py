@@ -26,7 +26,7 @@ from rich.progress import (
 )
 from rich.table import Table as Grid
 
-from core.errors import QuartetError, UnknownNameError
+from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import fingerprints
 from quartet.arena.ratings import Rating
@@ -34,7 +34,7 @@ from quartet.arena.records import Records
 from quartet.arena.run import Cluster, Local, Workers, drive
 from quartet.arena.schedule import Casting, Schedule
 from quartet.arena.standings import by_seat, standings
-from quartet.arena.unit import Player, GameResult, Played, Unit, play
+from quartet.arena.unit import GameResult, Played, Player, Unit, play
 from quartet.cli import variants
 from quartet.judge import game as games
 from quartet.judge.game import Start
@@ -260,9 +260,12 @@ def run(
     An interrupted run says where it goes on.
     """
     workers = settings.workers()
+    units = schedule(records.done)
+    if settings.cluster is None:  # another machine has not our folder
+        units = (unit and msgspec.structs.replace(unit, live=records.live(unit)) for unit in units)
     try:
         with Display(view, records, total, silent=is_silent(settings)) as display:
-            drive(schedule(records.done), workers, records.done, display.record)
+            drive(units, workers, records.done, display.record)
     except (KeyboardInterrupt, SystemExit):
         print(
             f"quartet: left after {len(records.done)} games; the same command goes on from {records.folder}",

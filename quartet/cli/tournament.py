@@ -203,9 +203,7 @@ def tie_breaks(
         }
     if pairing == "roundrobin" and casting.seats == 2 and players > 2:
         return {
-            "SB": [
-                f"{value:g}" for value in swiss.sonneborn_berger(crosstable(results, players))
-            ]
+            "SB": [f"{value:g}" for value in swiss.sonneborn_berger(crosstable(results, players))]
         }
     return {}
 

@@ -225,7 +225,9 @@ class Match:
         before = self.position
         seat = before.to_move
         if not self.table.asks_stuck and before.legal() == [self.game.pass_move]:
-            answer = Answer(move=self.game.pass_move, verdict=Verdict.PASS, reason="no piece can move")
+            answer = Answer(
+                move=self.game.pass_move, verdict=Verdict.PASS, reason="no piece can move"
+            )
         else:
             player = self._seats[seat]
             assert player is not None  # noqa: S101  (next_turn passes over empty seats)

@@ -64,9 +64,7 @@ class Termination(StrEnum):
         return known.get(verdict, cls.RE)
 
 
-class Turn(
-    msgspec.Struct, frozen=True, tag="turn", forbid_unknown_fields=True, omit_defaults=True
-):
+class Turn(msgspec.Struct, frozen=True, tag="turn", forbid_unknown_fields=True, omit_defaults=True):
     """One turn of one seat. Turns of empty seats and of disqualified players leave none.
 
     Attributes:
@@ -191,4 +189,6 @@ def decode(kind: type, value: Any) -> Any:
         raise NotImplementedError(kind)
     move, score, depth, nodes, seconds, pv = value
     line = tuple(tuple(map(int, part)) for part in pv)
-    return SearchInfo(tuple(map(int, move)), int(score), int(depth), int(nodes), float(seconds), line)
+    return SearchInfo(
+        tuple(map(int, move)), int(score), int(depth), int(nodes), float(seconds), line
+    )

@@ -18,11 +18,19 @@ from quartet.judge.logs import jsonl
 from quartet.judge.match import Match
 from quartet.judge.process.folder import Answer as FileAnswer
 from quartet.judge.process.once import Ending, Run
+from quartet.judge.seats.asked import AskedSeat
 from quartet.judge.seats.files import judged
 from quartet.judge.seats.logged import LoggedSeat
-from quartet.judge.seats.seat import Answer
+from quartet.judge.seats.seat import Answer, Seat
 from quartet.judge.table import table_rules
 from quartet.judge.turn import Turn, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.rules import DrawnPosition
+    from quartet.judge.match import Watcher
+    from quartet.judge.table import TableRules
 
 DOUBLED = "passes are printed twice"
 OMITTED = "passes are not printed"
@@ -60,6 +68,8 @@ class CheckedLog:
         self.notes: list[str] = []
         self.tags: dict[str, str] = {}
         self.complaint: str | None = None
+        self.watchers: Sequence[Watcher] = ()
+        self.rules: type[DrawnPosition] | None = None
 
     @property
     def agrees(self) -> bool:
@@ -93,12 +103,26 @@ class CheckedLog:
             self.notes.append(text)
 
 
-def check(game: Game, data: bytes) -> CheckedLog:
-    """Play a log again, up to its end or the first line that disagrees. It never raises for a bad
-    log."""
+def check(
+    game: Game,
+    data: bytes,
+    watchers: Sequence[Watcher] = (),
+    *,
+    rules: type[DrawnPosition] | None = None,
+) -> CheckedLog:
+    """Play a log again, up to its end or the first line that disagrees.
+
+    It never raises for a bad log.
+
+    Args:
+        game: Game; that the log is of.
+        data: bytes; the content of the log's file.
+        watchers: Sequence[Watcher]; of the match.
+        rules: the class of the positions, by default that of the reference rules.
+    """
     checked = CheckedLog(game)
-    ours = data.lstrip()[:1] == b"{" or game.info.lines is None
-    reader: _Tape = (_Ours if ours else _Official)(checked, data)
+    checked.watchers, checked.rules = watchers, rules
+    reader = _tape(checked, data)
     try:
         reader.read()
     except (RuleError, TextError) as error:
@@ -108,6 +132,29 @@ def check(game: Game, data: bytes) -> CheckedLog:
         if other is not None:
             checked.complaint = f"line 1: this is a game of {other}, not of {game.info.name}"
     return checked
+
+
+def question(game: Game, data: bytes, player: Seat, seat: int, ply: int, *, follows: bool) -> Match:
+    """The match of a log that agrees, with a player on one seat who is asked at a ply.
+
+    Playing it raises AskedError with what the player has answered.
+
+    Args:
+        game: Game; data: bytes; the log.
+        player: Seat; who is asked.
+        seat: int; that is to move at `ply`.
+        ply: int; where to ask.
+        follows: bool; whether the player must play its way there.
+    """
+    tape = _tape(CheckedLog(game), data)
+    tape.asked = seat, AskedSeat(player, tape, ply, follows=follows)
+    return tape.start()
+
+
+def _tape(checked: CheckedLog, data: bytes) -> _Tape:
+    """The reader for a log."""
+    ours = data.lstrip()[:1] == b"{" or checked.game.info.lines is None
+    return (_Ours if ours else _Official)(checked, data)
 
 
 def origin(data: bytes, but: str = "") -> str | None:
@@ -146,6 +193,7 @@ class _Tape:
     """
 
     line = 1
+    asked: tuple[int, Seat] | None = None
 
     def __init__(self, checked: CheckedLog, data: bytes) -> None:
         self.checked, self.data = checked, data
@@ -174,9 +222,26 @@ class _Tape:
     def finish(self, match: Match) -> None:
         """What only the whole log can tell."""
 
-    def seats(self) -> list[LoggedSeat]:
-        """One for every seat of the game."""
-        return [LoggedSeat(self) for _ in range(self.checked.game.info.players)]
+    def match(
+        self, names: Sequence[str | None], table: TableRules, start: Start, seats: int
+    ) -> Match:
+        """The match whose answers the log tells."""
+        players: list[Seat | None] = [
+            None if name is None else LoggedSeat(self) for name in names[:seats]
+        ]
+        if self.asked is not None:
+            players[self.asked[0]] = self.asked[1]
+        checked = self.checked
+        checked.match = Match(
+            checked.game,
+            players,
+            names,
+            table,
+            start,
+            rules=checked.rules,
+            watchers=checked.watchers,
+        )
+        return checked.match
 
 
 class _Official(_Tape):
@@ -201,10 +266,8 @@ class _Official(_Tape):
                     raise DisagreementError("INIT must come first")
                 case Init():
                     names = [self.checked.tags.get(side, side) for side in SIDES]
-                    table = table_rules(game.info)
                     start = Start(0, {}, entry.text)
-                    self.checked.match = Match(game, self.seats(), names, table, start)
-                    return self.checked.match
+                    return self.match(names, table_rules(game.info), start, len(SIDES))
                 case Ply() | Finish() | Score() | Abort():
                     raise DisagreementError("INIT must come first")
 
@@ -347,22 +410,11 @@ class _Ours(_Tape):
         self.number = 0
         game, head = self.checked.game, self.log.header
         if head.game != game.info.name:
-            raise DisagreementError(
-                f"this is a game of {head.game!r}, not of {game.info.name!r}"
-            )
+            raise DisagreementError(f"this is a game of {head.game!r}, not of {game.info.name!r}")
         ms = [1000 * head.seconds] * game.info.players
-        table = table_rules(
-            game.info, ms=ms, megabytes=head.megabytes, disqualify=head.disqualify
-        )
+        table = table_rules(game.info, ms=ms, megabytes=head.megabytes, disqualify=head.disqualify)
         start = Start(head.seed, head.options, head.position or None)
-        seats = [
-            None if name is None else seat
-            for name, seat in zip(head.players, self.seats(), strict=False)
-        ]
-        if len(head.players) != game.info.players:
-            seats = [None] * len(head.players)
-        self.checked.match = Match(game, seats, head.players, table, start)
-        return self.checked.match
+        return self.match(head.players, table, start, len(head.players))
 
     @property
     def logged(self) -> Turn:
@@ -382,9 +434,7 @@ class _Ours(_Tape):
         if match.game.info.exchange is None:
             foul = turn.verdict if turn.verdict.lost else Verdict.OK
             found: dict[str, Any] = {"ms": turn.ms, "reveals": True, "drawn": turn.drawn}
-            return Answer(
-                move=turn.move, verdict=foul, reason=turn.reason, code=turn.code, **found
-            )
+            return Answer(move=turn.move, verdict=foul, reason=turn.reason, code=turn.code, **found)
         if turn.input != position.text():
             raise DisagreementError("the input is not what the rules would send")
         return self.again(turn)

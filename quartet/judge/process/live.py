@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import psutil
 
 from quartet.judge.process.environment import environment
-from quartet.judge.process.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
 from quartet.judge.process.once import LOOK_EVERY, measure, pause_after
+from quartet.judge.process.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
 from quartet.judge.process.tree import SPAWN, Tree
 from quartet.judge.turn import ExitReport
 

@@ -64,7 +64,7 @@ class EngineSeat(Seat):
         self._nodes, self._clock = nodes, clock
         self._seat = 0
 
-    def open(self, match: Match, seat: int) -> None:
+    def open(self, match: Match, seat: int) -> None:  # noqa: ARG002  (as every seat)
         """Take the seat."""
         self._seat = seat
 

@@ -149,9 +149,7 @@ def engine_seat(game: Game, player: Player, *, clock: bool = False) -> EngineSea
     return EngineSeat(game.info.name, player.command, player.seed, nodes=player.nodes, clock=clock)
 
 
-def launch(
-    game: Game, program: str, *arguments: str
-) -> tuple[str | list[str], dict[str, str]]:
+def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], dict[str, str]]:
     """The command of a program (a string for the shell, or a list) and what its environment needs.
 
     `program` is a built-in player, which gets `arguments`, an executable file, a shell command, or
