@@ -18,7 +18,7 @@ from core.errors import QuartetError
 from core.limits import Limits
 from core.native.clock import now
 from quartet import registry
-from quartet.cli import drawing, positions
+from quartet.cli import board, drawing, positions
 from quartet.cli import variants as variant_options
 
 if TYPE_CHECKING:
@@ -82,11 +82,9 @@ def command(
     lines: list[SearchInfo] = []
     console = Console(highlight=False)
     if not as_json:
-        console.print(
-            drawing.board(
-                positions.root(game, registry.load(game, "reference").Position, position, options)
-            )
-        )
+        reference = registry.load(game, "reference").Position
+        scene = registry.load(game, "scene").scene
+        console.print(board.draw(scene(positions.root(game, reference, position, options))))
         console.print(HEAD, style="bold", soft_wrap=True)
 
     def show(info: SearchInfo) -> None:
