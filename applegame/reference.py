@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
 
 from applegame import protocol
 from applegame.protocol import COLUMNS, ROWS
-from applegame.text import NOBODY, OWNED, STANDING, format_text, parse_text
+from applegame.text import OWNED, STANDING, format_text, parse_text
 from core.errors import IllegalMoveError, RuleError
-from core.rules import Drawing, GameInfo, LineJudge, Move
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from core.rules import GameInfo, LineJudge, Move
 
 INFO = GameInfo(
     name="applegame",
@@ -128,22 +124,6 @@ class Position:
         if depth == 1:
             return len(self.legal())
         return sum(self.play(move).perft(depth - 1) for move in self.legal())
-
-    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
-        """The board with the judge's row and column numbers; a cell of `marks` is (column, row)."""
-        marks = marks or {}
-        styles = {NOBODY: "empty", OWNED[0]: "seat0", OWNED[1]: "seat1"}
-        drawing: Drawing = [[("  " + " ".join(str(c % 10) for c in range(COLUMNS)), "label")]]
-        for number, row in enumerate(self.rows):
-            line = [(f"{number} ", "label")]
-            for column, cell in enumerate(row):
-                text = {NOBODY: "·", OWNED[0]: "■", OWNED[1]: "□"}.get(cell, cell)
-                line += [
-                    (text, marks.get((column, number), styles.get(cell, "digit"))),
-                    (" ", "empty"),
-                ]
-            drawing.append(line)
-        return drawing
 
     def _after(self, move: Move) -> Position:
         """The position after a legal rectangle: every cell of it is the mover's."""

@@ -4,15 +4,11 @@ in words."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ataxx import protocol
-from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, WALL, format_fen, parse_fen
+from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, format_fen, parse_fen
 from core.errors import IllegalMoveError, RuleError
-from core.rules import Drawing, GameInfo, LineJudge, Move, Option
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from core.rules import GameInfo, LineJudge, Move, Option
 
 PLIES = 400
 """Actions of both players together until the game is stopped."""
@@ -41,13 +37,6 @@ INFO = GameInfo(
 )
 
 PASS: Move = protocol.PASS
-
-
-def format_move(move: Move) -> str:
-    """A move as the field writes it, which is shorter than the judge's way; for people."""
-    from ataxx.uai_text import format_uai  # noqa: PLC0415  (no agent needs it)
-
-    return format_uai(move)
 
 
 Cell = tuple[int, int]
@@ -152,25 +141,6 @@ class Position:
         if depth == 1:
             return len(self.legal())
         return sum(self._after(move).perft(depth - 1) for move in self.legal())
-
-    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
-        """The board with the judge's row and column numbers; a cell of `marks` is (column, row)
-        from (0, 0) at the top left."""
-        marks = marks or {}
-        drawing: Drawing = [[("  " + " ".join(str(c + 1) for c in range(SIZE)), "label")]]
-        for row in range(SIZE):
-            line = [(f"{row + 1} ", "label")]
-            for column in range(SIZE):
-                label = self.cells[row * SIZE + column]
-                text, style = {
-                    EMPTY: ("·", "empty"),
-                    FIRST: ("O", "seat0"),
-                    SECOND: ("X", "seat1"),
-                    WALL: ("#", "label"),
-                }[label]
-                line += [(text, marks.get((column, row), style)), (" ", "empty")]
-            drawing.append(line)
-        return drawing
 
     @property
     def _mine(self) -> int:

@@ -242,7 +242,10 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
             own.mkdir(exist_ok=True)
             expected = from_source(game, turn.input, {**FIXED, "QUARTET_SEED": seed}, own)
             compare(
-                Heard([turn.output or ""]), Heard([expected]), f"the artefact at ply {turn.ply}", "source"
+                Heard([turn.output or ""]),
+                Heard([expected]),
+                f"the artefact at ply {turn.ply}",
+                "source",
             )
             count += 1
     say(

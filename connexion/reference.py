@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 
 from connexion import protocol
 from connexion.geometry import (
-    CELL,
     CELLS,
     HAND,
-    LETTERS,
     NEIGHBOURS,
-    NUMBERS,
-    SIGNS,
     TILES,
     fresh_bag,
 )
 from connexion.text import format_position, parse_position
 from core.errors import IllegalMoveError, RuleError
-from core.rules import Drawing, GameInfo, LineJudge, Move
+from core.rules import GameInfo, LineJudge, Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 INFO = GameInfo(
     name="connexion",
@@ -147,33 +143,6 @@ class Position:
         if depth == 1:
             return len(self.legal())
         return sum(self._after(move).perft(depth - 1) for move in self.legal())
-
-    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
-        """The board, row 6 on top, the - cell of a place before its + cell, and the hands below;
-        colours as on the tiles.
-
-        A cell of `marks` is (column, row): columns a- a+ b- ... f+ from 0, rows from 0 on top.
-        """
-        marks = marks or {}
-        drawing: Drawing = [
-            [("   " + "  ".join(f"{letter}- {letter}+" for letter in LETTERS), "label")]
-        ]
-        for row, number in enumerate(reversed(NUMBERS)):
-            line = [(f"{number}  ", "label")]
-            for column, place in enumerate(
-                letter + number + sign for letter in LETTERS for sign in SIGNS
-            ):
-                tile = self.cells[CELL[place]] if place in CELL else None
-                text = "  " if place not in CELL else "··" if tile is None else TILES[tile]
-                style = "empty" if tile is None else _style(tile)
-                line += [
-                    (text, marks.get((column, row), style)),
-                    ("  " if column % 2 else " ", "empty"),
-                ]
-            drawing.append(line)
-        for name, hand in zip(("FIRST ", "SECOND"), self.hands, strict=True):
-            drawing.append([(name, "label"), *((f" {TILES[tile]}", _style(tile)) for tile in hand)])
-        return drawing
 
     def _after(self, move: Move) -> Position:
         """The position after a legal move."""

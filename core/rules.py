@@ -17,14 +17,6 @@ Move = tuple[int, ...]
 """A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game
 names its PASS."""
 
-Span = tuple[str, str]
-"""A piece of a drawn line: its text, and the name of its style ("seat0" .. "seat3", "empty",
-"label", "from", "to", "cursor")."""
-
-Drawing = list[list[Span]]
-"""A drawn board, line by line, without any terminal code: the command line and the viewer colour
-it."""
-
 
 @dataclass(frozen=True)
 class FileExchange:
@@ -169,15 +161,7 @@ class Position(Protocol):
         ...
 
 
-class DrawnPosition(Position, Protocol):
-    """A reference position: it can also draw itself."""
-
-    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
-        """The board as text; `marks` gives cells, as (column, row), another style."""
-        ...
-
-
-class ChancePosition(DrawnPosition, Protocol):
+class ChancePosition(Position, Protocol):
     """A position of a game in which chance goes on after the start: after every ply it gives the
     seat that moved something, or nothing.
 

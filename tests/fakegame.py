@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from core import dialect
 from core.errors import IllegalMoveError, RuleError, TextError
 from core.messages import Drew, Entry, Init, Message
-from core.rules import Drawing, GameInfo, LineJudge, Move
+from core.rules import GameInfo, LineJudge, Move
 from quartet.judge.game import LineGame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 PASS: Move = (0,)
 INFO = GameInfo(
@@ -87,9 +87,6 @@ class Position:
 
     def perft(self, depth: int) -> int:
         return int(3 ** min(depth, self.plies - self.ply))
-
-    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:  # noqa: ARG002
-        return [[(self.text(), "label")]]
 
 
 def _words(move: tuple[int, ...], drawn: int | None) -> str:

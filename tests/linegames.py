@@ -12,7 +12,7 @@ from quartet import registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.rules import ChancePosition, DrawnPosition, GameInfo, LineProtocol, Move, Searcher
+    from core.rules import ChancePosition, GameInfo, LineProtocol, Move, Position, Searcher
 
 NAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
 
@@ -32,7 +32,7 @@ class LineGame:
     name: str
     info: GameInfo
     protocol: LineProtocol
-    rules: type[DrawnPosition]
+    rules: type[Position]
     pass_move: Move
     player: Callable[[str, int | None], Searcher[Any]]
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quartet.judge.record import read_log
 
 from quartet import registry
 from quartet.cli.keys import split
 from quartet.cli.person import Selection
-from quartet.judge.record import read_log
 from ugolki.reference import Position
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Self
 
 import pytest
+from quartet.judge.gamelog import replay
 
 import core.agent.lines
 import core.native.clock
@@ -22,7 +23,6 @@ from core.limits import Limits, SearchInfo
 from core.messages import Finish, Init, Ready, Turn
 from core.players import Greedy, Uniform
 from core.timeman import SHARE
-from quartet.judge.gamelog import replay
 from tests.linegames import NAMES, LineGame, judge, load
 
 if TYPE_CHECKING:

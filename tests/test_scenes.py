@@ -51,7 +51,7 @@ def names(scene: Scene) -> list[str]:
 def test_cells_and_pieces(game: Game) -> None:
     module = module_of(game)
     cells = None
-    for position in sample(game, RANDOM_CASES // 50):
+    for position in sample(game, RANDOM_CASES // 100):
         scene = module.scene(position)
         assert len(set(names(scene))) == len(names(scene))
         assert PASS_PART not in names(scene)
@@ -84,7 +84,7 @@ def test_what_a_move_changes_is_seen(game: Game) -> None:
 
 def test_parts_lead_to_every_move_and_to_no_other(game: Game) -> None:
     module = module_of(game)
-    for position in open_positions(game, RANDOM_CASES // 50):
+    for position in open_positions(game, RANDOM_CASES // 100):
         choices = module.choices(position)
         known = {*names(module.scene(position)), PASS_PART}
         legal = position.legal()
@@ -104,7 +104,7 @@ def test_parts_lead_to_every_move_and_to_no_other(game: Game) -> None:
 
 def test_what_is_written_is_read(game: Game) -> None:
     module, protocol = module_of(game), registry.load(game.name, "protocol")
-    for position in open_positions(game, RANDOM_CASES // 50):
+    for position in open_positions(game, RANDOM_CASES // 100):
         written = [module.write(move, position) for move in position.legal()]
         assert len(set(written)) == len(written)
         for text, move in zip(written, position.legal(), strict=True):
@@ -191,9 +191,9 @@ def choosing(game: Game, count: int) -> Iterator[tuple[SceneModule, Position, Ra
 
 
 def test_every_move_is_reached_by_arrow_keys(game: Game) -> None:
-    for module, position, random in choosing(game, max(4, RANDOM_CASES // 500)):
+    for module, position, random in choosing(game, max(4, RANDOM_CASES // 1000)):
         choices = module.choices(position)
-        for parts in random.sample(sorted(choices), min(20, len(choices))):
+        for parts in random.sample(sorted(choices), min(10, len(choices))):
             selection = Selection(module, position)
             for depth, part in enumerate(parts):
                 assert selection.taken == parts[:depth]
@@ -204,9 +204,9 @@ def test_every_move_is_reached_by_arrow_keys(game: Game) -> None:
 
 
 def test_every_move_is_reached_by_tab_and_by_typing(game: Game) -> None:
-    for module, position, random in choosing(game, max(4, RANDOM_CASES // 500)):
+    for module, position, random in choosing(game, max(4, RANDOM_CASES // 1000)):
         choices = module.choices(position)
-        for parts in random.sample(sorted(choices), min(20, len(choices))):
+        for parts in random.sample(sorted(choices), min(10, len(choices))):
             selection = Selection(module, position)
             answer = None
             for part in parts:

@@ -15,7 +15,7 @@ from core.errors import QuartetError
 from quartet.arena import schedule, swiss
 from quartet.arena.run import drive
 from quartet.arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
-from quartet.arena.unit import Player, GameResult, Played, Unit, Use
+from quartet.arena.unit import GameResult, Played, Player, Unit, Use
 
 
 def casting(seats: int, players: int, seed: int = 5) -> Casting:

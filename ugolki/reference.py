@@ -3,12 +3,11 @@ in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
 from core.errors import IllegalMoveError
-from core.rules import Drawing, FileExchange, GameInfo, Move, Option
+from core.rules import FileExchange, GameInfo, Move, Option
 from ugolki import protocol
 from ugolki.geometry import HOME, SEATS, SIZE, absolute, distance
 
@@ -156,26 +155,6 @@ class Position:
         if depth == 0:
             return 1
         return sum(self.play(move).perft(depth - 1) for move in self.legal())
-
-    def draw(self, marks: Mapping[Cell, str] | None = None) -> Drawing:
-        marks = marks or {}
-        goals = {
-            seat: {(c, r) for c in range(SIZE) for r in range(SIZE) if distance(seat, c, r) == 0}
-            for seat in range(SEATS)
-        }
-        drawing: Drawing = [[("   " + " ".join(str(c) for c in range(SIZE)), "label")]]
-        for row in range(SIZE):
-            line = [(f"{row:2} ", "label")]
-            for column in range(SIZE):
-                label = self.cells[row * SIZE + column]
-                owner = [seat for seat in range(SEATS) if (column, row) in goals[seat]]
-                style = f"seat{label - 1}" if label else f"goal{owner[0]}" if owner else "empty"
-                line += [
-                    (str(label) if label else "·", marks.get((column, row), style)),
-                    (" ", "empty"),
-                ]
-            drawing.append(line)
-        return drawing
 
     def _at(self, cell: Cell) -> int | None:
         """The label on a cell, None off the board."""

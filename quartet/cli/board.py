@@ -102,8 +102,8 @@ def places(scene: Scene) -> dict[str, tuple[float, float]]:
 
 
 def move_marks(scene: Scene, parts: Parts, seat: int) -> dict[str, str]:
-    """The marks of the move that led to `scene`: its last part is where it went to; none of no parts.
-    What came from a hand is there no more."""
+    """The marks of the move that led to `scene`: its last part is where it went to; none for no
+    parts. What came from a hand is there no more."""
     there = {cell.name for cell in scene.cells} | {PASS_PART}
     words = dict.fromkeys(parts[:-1], "from") | dict.fromkeys(parts[-1:], "to")
     return {part: f"seat{seat} {word}" for part, word in words.items() if part in there}

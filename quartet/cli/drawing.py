@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from core.rules import DrawnPosition, Move
+    from core.rules import Move, Position
     from core.scene import SceneModule
     from quartet.judge.match import Match
     from quartet.judge.turn import Result, Turn
@@ -29,17 +29,17 @@ def scenes(game: str) -> SceneModule:
     return cast("SceneModule", registry.load(game, "scene"))
 
 
-def position(game: str, shown: DrawnPosition, marks: Mapping[str, str] | None = None) -> Text:
+def position(game: str, shown: Position, marks: Mapping[str, str] | None = None) -> Text:
     """A position as text; `marks` as for `board.draw`."""
     return board.draw(scenes(game).scene(shown), marks)
 
 
-def write(game: str, move: Move | None, before: DrawnPosition) -> str:
+def write(game: str, move: Move | None, before: Position) -> str:
     """A move as the game's judge writes it; a dash for none."""
     return "-" if move is None else scenes(game).write(move, before)
 
 
-def turn_line(match: Match, turn: Turn, before: DrawnPosition) -> Text:
+def turn_line(match: Match, turn: Turn, before: Position) -> Text:
     """A turn in one line: when, whose, what, and what became of it."""
     game = match.game.info.name
     line = Text.assemble(
@@ -66,7 +66,7 @@ def picture(match: Match, marks: Mapping[str, str] | None = None) -> RenderableT
     return grid
 
 
-def after(match: Match, turn: Turn, before: DrawnPosition) -> RenderableType:
+def after(match: Match, turn: Turn, before: Position) -> RenderableType:
     """The board of a match after its last turn, which is marked."""
     module = scenes(match.game.info.name)
     if turn.move is None:

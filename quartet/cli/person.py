@@ -3,7 +3,7 @@ knows no game."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -48,8 +48,9 @@ class Selection:
     """Choosing a move of a position with keys; it draws nothing.
 
     Left, right and Tab move the cursor along the parts that can come next as one reads, up and down
-    to the nearest one there. Enter takes the part under it, Escape puts the last one back. Other characters are typed into a line: Enter plays
-    the move in it, Backspace takes a character away, Escape empties it.
+    to the nearest one there. Enter takes the part under it, Escape puts the last one back. Other
+    characters are typed into a line: Enter plays the move in it, Backspace takes a character away,
+    Escape empties it.
 
     Attributes:
         taken: Parts; chosen so far.
@@ -210,7 +211,7 @@ class PersonView:
     headline: RenderableType = ""
     last: Parts = ()
     last_seat: int = 0
-    history: Sequence[str] = field(default=())
+    history: Sequence[str] = ()
     can_undo: bool = False
     hint: Callable[[], Move] | None = None
 

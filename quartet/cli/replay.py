@@ -27,7 +27,7 @@ from quartet.judge.seats.players import Player
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.rules import DrawnPosition
+    from core.rules import Position
     from quartet.judge.game import Game
     from quartet.judge.match import Match
     from quartet.judge.seats.seat import Answer
@@ -192,12 +192,12 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     return False
 
 
-def _position(checked: CheckedLog, ply: int, path: Path) -> DrawnPosition:
+def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
     """The position at which somebody is asked. Raises QuartetError where nobody is."""
     match = checked.match
     assert match is not None  # noqa: S101  (the log agrees)
     first, last = checked.positions[0].ply, match.position.ply
-    position: DrawnPosition
+    position: Position
     for position in checked.positions:
         if position.ply == ply and not position.over:
             if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:

@@ -7,14 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from core.messages import SIDES
-from core.rules import DrawnPosition, GameInfo, LineJudge, LineProtocol, Move
+from core.rules import GameInfo, LineJudge, LineProtocol, Move, Position
 from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class TablePosition(DrawnPosition, Protocol):
+class TablePosition(Position, Protocol):
     """A reference position of a game whose seats may stay empty; `text()` is what the seat to move
     is sent."""
 
@@ -36,7 +36,7 @@ class Game:
     """
 
     info: GameInfo
-    position: type[DrawnPosition]
+    position: type[Position]
     pass_move: Move
     protocol: LineProtocol
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-    from core.rules import ChancePosition, DrawnPosition, Move
+    from core.rules import ChancePosition, Move, Position
     from quartet.judge.game import Game, Start, TablePosition
     from quartet.judge.seats.seat import Seat
     from quartet.judge.table import TableRules
@@ -82,7 +82,7 @@ class Match:
         table: TableRules,
         start: Start,
         *,
-        rules: type[DrawnPosition] | None = None,
+        rules: type[Position] | None = None,
         watchers: Sequence[Watcher] = (),
     ) -> None:
         """Set up a game.
@@ -105,7 +105,7 @@ class Match:
         self.rules: Any = rules or game.position
         self.clocks = list(table.clocks)
         self.turns: list[Turn] = []
-        self.positions: list[DrawnPosition] = []
+        self.positions: list[Position] = []
         self.lost = [0] * game.info.players
         self.disqualified: set[int] = set()
         self.result: Result | None = None
@@ -113,7 +113,7 @@ class Match:
         self._watchers = watchers
         self._pending: tuple[tuple[int, str], ...] = ()
         self._check()
-        self.position: DrawnPosition = self.first()
+        self.position: Position = self.first()
 
     def first(self, rules: Any = None) -> Any:
         """The position that the game starts from, by these rules or by the match's."""
@@ -235,7 +235,7 @@ class Match:
         turn, after = self._judged(answer, before)
         return self._happen(turn, after)
 
-    def _judged(self, answer: Answer, before: DrawnPosition) -> tuple[Turn, DrawnPosition | None]:
+    def _judged(self, answer: Answer, before: Position) -> tuple[Turn, Position | None]:
         """What an answer is worth: the turn, and the position after a legal move."""
         seat = before.to_move
         verdict, reason, move, after, code = self.read(answer, before)
@@ -269,8 +269,8 @@ class Match:
         return turn, after
 
     def read(
-        self, answer: Answer, before: DrawnPosition
-    ) -> tuple[Verdict, str, Move | None, DrawnPosition | None, str]:
+        self, answer: Answer, before: Position
+    ) -> tuple[Verdict, str, Move | None, Position | None, str]:
         """What an answer to a position is worth: verdict, reason, the move, the position after it
         where it is legal, and what the game's judge calls a foul."""
         if answer.verdict.lost:
@@ -295,7 +295,7 @@ class Match:
             return Verdict.CRASHED, died, None, None, code
         return verdict, reason, None, None, code
 
-    def _happen(self, turn: Turn, after: DrawnPosition | None = None) -> Turn:
+    def _happen(self, turn: Turn, after: Position | None = None) -> Turn:
         """Let a turn happen, and tell everybody; gives it with what was said meanwhile."""
         before = self.position
         if after is not None:

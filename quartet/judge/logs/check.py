@@ -28,7 +28,7 @@ from quartet.judge.turn import Turn, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.rules import DrawnPosition
+    from core.rules import Position
     from quartet.judge.match import Watcher
     from quartet.judge.table import TableRules
 
@@ -69,7 +69,7 @@ class CheckedLog:
         self.tags: dict[str, str] = {}
         self.complaint: str | None = None
         self.watchers: Sequence[Watcher] = ()
-        self.rules: type[DrawnPosition] | None = None
+        self.rules: type[Position] | None = None
 
     @property
     def agrees(self) -> bool:
@@ -108,7 +108,7 @@ def check(
     data: bytes,
     watchers: Sequence[Watcher] = (),
     *,
-    rules: type[DrawnPosition] | None = None,
+    rules: type[Position] | None = None,
 ) -> CheckedLog:
     """Play a log again, up to its end or the first line that disagrees.
 

@@ -14,7 +14,7 @@ from core.errors import QuartetError
 from quartet.judge.seats.seat import Answer, Seat
 
 if TYPE_CHECKING:
-    from core.rules import DrawnPosition
+    from core.rules import Position
     from quartet.judge.match import Match
     from quartet.judge.seats.logged import Tape
     from quartet.judge.turn import ExitReport, Turn
@@ -68,7 +68,7 @@ class AskedSeat(Seat):
             raise AskedError(answer, logged, arrived=arrived)
         return logged
 
-    def heard(self, match: Match, turn: Turn, before: DrawnPosition) -> None:
+    def heard(self, match: Match, turn: Turn, before: Position) -> None:
         self._player.heard(match, turn, before)
 
     def said(self) -> list[str]:

@@ -11,7 +11,7 @@ from quartet import registry
 from quartet.judge.seats.seat import Answer, Seat
 
 if TYPE_CHECKING:
-    from core.rules import DrawnPosition
+    from core.rules import Position
     from quartet.judge.match import Match
     from quartet.judge.turn import Turn
 
@@ -82,7 +82,7 @@ class EngineSeat(Seat):
             return Answer(move=found.move, **kept)
         return Answer(text=text, **kept)
 
-    def heard(self, match: Match, turn: Turn, before: DrawnPosition) -> None:
+    def heard(self, match: Match, turn: Turn, before: Position) -> None:
         """Tell a player that learns from others what they do.
 
         Where a program is sent the board turned to its own side, nobody can tell it so.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from core.rules import DrawnPosition
+    from core.rules import Position
     from quartet.judge.match import Match
     from quartet.judge.process.pipes import Hub
     from quartet.judge.turn import ExitReport, Turn
@@ -128,7 +128,7 @@ class LineSeat(Seat):
             self._charged = reply.cpu
         return answer
 
-    def heard(self, match: Match, turn: Turn, before: DrawnPosition) -> None:
+    def heard(self, match: Match, turn: Turn, before: Position) -> None:
         """Tell the program what it does not know."""
         del before
         if self._program is None or turn.move is None:

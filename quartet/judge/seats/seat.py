@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from core.limits import SearchInfo
-    from core.rules import DrawnPosition, Move
+    from core.rules import Move, Position
     from quartet.judge.match import Match
     from quartet.judge.turn import ExitReport, Turn
 
@@ -104,7 +104,7 @@ class Seat:
         """
         raise NotImplementedError
 
-    def heard(self, match: Match, turn: Turn, before: DrawnPosition) -> None:
+    def heard(self, match: Match, turn: Turn, before: Position) -> None:
         """Somebody, or this seat, has taken a turn; `before` is the position in which it did."""
 
     def taken_back(self, match: Match) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.errors import IllegalMoveError, RuleError
-from core.rules import Drawing, FileExchange, GameInfo, Move
+from core.rules import FileExchange, GameInfo, Move
 from noughts import protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 INFO = GameInfo(
     name="noughts",
@@ -87,13 +83,3 @@ class Position:
 
     def perft(self, depth: int) -> int:
         return sum(self.play(move).perft(depth - 1) for move in self.legal()) if depth else 1
-
-    def draw(self, marks: Mapping[tuple[int, int], str] | None = None) -> Drawing:
-        style = {
-            (i % 3, i // 3): f"seat{label - 1}" if label else "empty"
-            for i, label in enumerate(self.cells)
-        } | dict(marks or {})
-        return [
-            [(".XO"[self.cells[3 * row + column]], style[column, row]) for column in range(3)]
-            for row in range(3)
-        ]
