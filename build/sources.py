@@ -32,6 +32,9 @@ ROOT = registry.ROOT
 SCRATCH = ROOT / ".build" / "pack"
 DATA = "*.bin"
 """What a package holds beside its code and reads when it plays: weights."""
+WORKSHOP = ("frozen.players", "train")
+"""Modules of a game, with all that is in them, that only serve to measure and to learn: no package
+has them, though `players.py` asks for the first where it is there."""
 EPOCH = "1577836800"
 """The time that tools believe it is, where they write one: the beginning of 2020."""
 
@@ -77,8 +80,11 @@ def parts(game: str, *also: str, root: Path = ROOT) -> Parts:
 
 
 def _follow(root: Path, name: str, found: dict[str, Path], seen: set[str]) -> None:
-    """Put the module of that name, if it is one of ours, into `found`, after all that it imports.
-    Circles are no harm."""
+    """Put the module of that name, if it is one of ours and no part of the WORKSHOP, into `found`,
+    after all that it imports. Circles are no harm."""
+    within = f"{name.partition('.')[2]}."
+    if any(within.startswith(f"{part}.") for part in WORKSHOP):
+        return
     base = root.joinpath(*name.split("."))
     candidates = (base / "__init__.py", base.with_suffix(".py"), base.with_suffix(".pyx"))
     file = next((path for path in candidates if path.is_file()), None)

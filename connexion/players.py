@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     from core.rules import Searcher
 
-NAMES = ("bot", "greedy", "random", "sample", "margin", "beam:5:12:6", "beam:5:40:16")
-MOST_PLIES = 20
-MOST_WIDTH = 320
-"""No position has more moves."""
+PACKED = ("bot", "greedy", "random")
+"""The players that a package has."""
+NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
@@ -35,21 +34,16 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
         return Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return Uniform(Random(seed))
-    if name in {"sample", "margin"}:
-        from connexion.frozen.beam import OnePly  # noqa: PLC0415
-
-        return OnePly(margin=name == "margin")
-    kind, *numbers = name.split(":")
-    if (
-        kind == "beam"
-        and len(numbers) == 3
-        and all(number.isdecimal() and number.isascii() for number in numbers)
-    ):
-        plies, root, inner = map(int, numbers)
-        if 1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH:
-            from connexion.frozen.beam import Beam  # noqa: PLC0415
-
-            return Beam(plies, root, inner)
-    raise UnknownNameError(
-        f"Connexion has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)"
-    )
+    try:
+        import connexion.frozen.players as frozen  # noqa: PLC0415
+    except ImportError:
+        raise UnknownNameError(
+            f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
+        ) from None
+    found = frozen.player(name)
+    if found is None:
+        raise UnknownNameError(
+            f"Connexion has no built-in player {name!r}; "
+            f"there are: {', '.join(NAMES)} (or other numbers)"
+        )
+    return found

@@ -122,26 +122,26 @@ def test_others_may_have_priors_of_their_own(toy: Any) -> None:
         assert share == pytest.approx(shares[move], abs=MARGIN)
 
 
-def test_who_is_trusted_plays_as_foretold(toy: Any) -> None:
+def test_who_is_predicted_plays_as_predicted(toy: Any) -> None:
     for seed in SEEDS:
         shares = {
             move: max(toy.leaf(seed << 8 | move << 6 | 3 << 4 | 3 << 2 | last)[0] for last in MOVES)
             for move in MOVES
         }
-        move, share, *_ = toy.search(seed, 200_000, foretold=3, trust=(0, 1, 1))
+        move, share, *_ = toy.search(seed, 200_000, predicted=3, confidence=(0, 1, 1))
         assert shares[move] >= max(shares.values()) - MARGIN
         assert share == pytest.approx(shares[move], abs=MARGIN)
 
 
-def test_half_a_trust_is_half_of_the_visits(toy: Any) -> None:
-    untrusted = [toy.search(seed, 2_000)[4][2] for seed in SEEDS]
-    assert sum(visits < 900 for visits in untrusted) > len(SEEDS) / 3
+def test_half_the_confidence_is_half_of_the_visits(toy: Any) -> None:
+    unpredicted = [toy.search(seed, 2_000)[4][2] for seed in SEEDS]
+    assert sum(visits < 900 for visits in unpredicted) > len(SEEDS) / 3
     assert all(
-        toy.search(seed, 2_000, foretold=3, trust=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS
+        toy.search(seed, 2_000, predicted=3, confidence=(0.5, 0, 0))[4][2] >= 999 for seed in SEEDS
     )
 
 
-def test_all_that_is_foretold_is_as_likely(toy: Any) -> None:
+def test_all_that_is_predicted_is_as_likely(toy: Any) -> None:
     for seed in SEEDS:
         replies = [second << 4 | third << 2 for second in (2, 3) for third in (2, 3)]
         shares = {
@@ -151,14 +151,14 @@ def test_all_that_is_foretold_is_as_likely(toy: Any) -> None:
             )
             for move in MOVES
         }
-        move, share, *_ = toy.search(seed, 200_000, foretold=0, trust=(0, 1, 1))
+        move, share, *_ = toy.search(seed, 200_000, predicted=0, confidence=(0, 1, 1))
         assert shares[move] >= max(shares.values()) - MARGIN
         assert share == pytest.approx(shares[move], abs=MARGIN)
 
 
-def test_later_looks_replace_the_first(toy: Any) -> None:
+def test_later_levels_replace_the_first(toy: Any) -> None:
     for seed in SEEDS:
-        first, second, third = toy.search(seed, 10_000, foretold=1, trust=(1, 0, 0))[4]
+        first, second, third = toy.search(seed, 10_000, predicted=1, confidence=(1, 0, 0))[4]
         assert 120 <= first <= 128
         assert 1920 <= second <= 1928
         assert 7952 <= third <= 7960
@@ -181,8 +181,8 @@ def test_the_limits_hold(toy: Any) -> None:
     assert toy.search(1, 500)[2] == 500
     late = toy.search(1, 500, deadline=1e-9)
     assert late[2] == 16, "the clock is looked at every sixteenth time"
-    assert toy.search(1, 500, deadline=1e-9, trust=(1, 1, 1)) == late, (
-        "there is no time to foretell anything"
+    assert toy.search(1, 500, deadline=1e-9, confidence=(1, 1, 1)) == late, (
+        "there is no time to predict anything"
     )
 
 

@@ -294,6 +294,22 @@ def test_a_damaged_single_file_plays_on(one_file: Path, tmp_path: Path) -> None:
 # The parts
 
 
+def test_opponents_and_training_stay_at_home() -> None:
+    """But for the one that the apple game's bot asks how its opponent plays."""
+    packed = [
+        name
+        for game in registry.GAMES
+        for parts in [workshop.load("sources").parts(game)]
+        for name in (
+            *parts.python,
+            *parts.compiled,
+            *(name.replace("/", ".") for name in parts.data),
+        )
+        if {"frozen", "train"} & set(name.split("."))
+    ]
+    assert packed == ["applegame.frozen", "applegame.frozen.samples"]
+
+
 def test_modules_as_functions_are_the_same_modules() -> None:
     for game in NAMES:
         for name, path in workshop.load("sources").parts(game).python.items():

@@ -178,6 +178,13 @@ def test_options(strategy: Strategy) -> None:
     assert strategy.run("--nonsense").returncode == 2
 
 
+@pytest.mark.parametrize("name", ["brs:5", "bot2611", "deepblue"])
+def test_players_that_are_not_packed(strategy: Strategy, name: str) -> None:
+    done = strategy.run("--player", name)
+    said = f"this package has no player '{name}'; it has: bot, greedy, random\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_any_language_will_do(strategy: Strategy) -> None:
     """Python must not ask for an encoding that was not packed."""
     assert (

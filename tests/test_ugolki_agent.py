@@ -17,7 +17,7 @@ from quartet.judge import process as judged
 from ugolki import rules as fast
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
-from ugolki.opponents.memory import Memory
+from ugolki.opponents.model import OpponentModel
 from ugolki.players import player
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
@@ -80,12 +80,12 @@ def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
             engine.observe(position, move)
             position = position.play(move)
     (tmp_path / "input.txt").write_text(position.text())
-    known = Memory(str(tmp_path)).recall(position)
-    assert known is not None
-    assert [[one.text() for one in row] for row in known[0]] == [
-        [one.text() for one in row] for row in engine.habits
+    known = OpponentModel()
+    assert known.load(str(tmp_path), position)
+    assert [[one.text() for one in row] for row in known.beliefs] == [
+        [one.text() for one in row] for row in engine.opponents.beliefs
     ]
-    assert engine.habits[0][1].expectation()[1] > 0
+    assert engine.opponents.expectation(1, 0)[1] > 0
 
 
 def test_the_folder_may_be_named(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from quartet.training import selfplay
 from quartet.training.samples import Folder
 from quartet.training.selfplay import Unit
 from tests.games import ROOT
-from ugolki.engine import Engine, use_weights
+from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
 from ugolki.rules import Position
 from ugolki.train import learn, learning
@@ -35,7 +35,7 @@ from ugolki.train.__main__ import command
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WEIGHTS = (ROOT / "ugolki" / "weights.bin").read_bytes()
+WEIGHTS = (ROOT / "ugolki" / "nn" / "weights.bin").read_bytes()
 BODY = unseal("weights", WEIGHTS, "ugolki")[1]
 NETWORK = 2 * learn.HIDDEN * (learn.INPUTS + 2)
 VALUE, POLICY, SOLO = BODY[:NETWORK], BODY[NETWORK : 2 * NETWORK], BODY[2 * NETWORK :]
@@ -253,7 +253,7 @@ def test_every_machine_computes_the_same(tmp_path: Path) -> None:
 )
 def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match=complaint):
-        use_weights(data)
+        Engine(data)
     with pytest.raises(TextError, match="a network takes"):
         learn.logits(SOLO, np.empty((0, learn.ACTIVE), np.uint16), np.empty(0, np.float32))
     with pytest.raises(TextError, match="a solo network takes"):
@@ -368,12 +368,12 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
         ]
         assert len(losses) == 40
         assert losses[-1] < 0.8 * losses[0]
-    try:
-        use_weights((tmp_path / "w.bin").read_bytes())
-        assert Engine().choose(Position.start(), Limits(nodes=50)).nodes == 50
-    finally:
-        use_weights(WEIGHTS)
-    fields = unseal("weights", (tmp_path / "w.bin").read_bytes(), "ugolki")[0]
+    weights = (tmp_path / "w.bin").read_bytes()
+    learned, packaged, again = Engine(weights), Engine(), Engine(WEIGHTS)
+    for engine in (learned, packaged, again):
+        assert engine.choose(Position.start(), Limits(nodes=50)).nodes == 50
+    assert learned.expectation() != packaged.expectation() == again.expectation()
+    fields = unseal("weights", weights, "ugolki")[0]
     assert fields["solo-data"] == "none"
 
 

@@ -1,4 +1,4 @@
-"""What Ugolki's engine takes the others for: that it is what opponents.pxd says, foretells them,
+"""What Ugolki's engine takes the others for: that it is what prior.pxd says, predicts them,
 and is fitted as said."""
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ugolki.players import player
 from ugolki.protocol import PASS
 from ugolki.rules import Position
 from ugolki.train import learn
-from ugolki.train import opponents as foretelling
+from ugolki.train import opponents as prediction
 from ugolki.train.__main__ import command
 
 HOME = 30
-"""As in opponents.pxd."""
+"""As in prior.pxd."""
 
 
 def cost(cells: tuple[int, ...], seat: int) -> int:
@@ -87,11 +87,11 @@ def test_a_logit_is_made_of_the_outlook() -> None:
         assert logits == pytest.approx(expected)
 
 
-def test_it_foretells_players_of_other_kinds() -> None:
+def test_it_predicts_players_of_other_kinds() -> None:
     """The likeliest of the two dozen moves is what each of them plays about every second time; a
     guess would be right once in 20."""
     names = ["beam:30", "brs:3", "uct:200"]
-    for choices in foretelling.choices_of(names, 16, 5, lambda: None).values():
+    for choices in prediction.choices_of(names, 16, 5, lambda: None).values():
         assert len(choices) > 50
         assert np.mean([one.logits.argmax() == one.chosen for one in choices]) > 0.4
 
@@ -103,11 +103,11 @@ def test_numbers_are_found_again() -> None:
         rows = np.hstack([random.normal(0, 2, (12, 2)), random.integers(0, 2, (12, 2))])
         weights = np.exp(rows @ numbers)
         choices.append(
-            foretelling.Choice(
+            prediction.Choice(
                 rows, np.log(weights), int(random.choice(12, p=weights / weights.sum()))
             )
         )
-    assert foretelling.fitted(choices) == pytest.approx(numbers, abs=0.1)
+    assert prediction.fitted(choices) == pytest.approx(numbers, abs=0.1)
 
 
 def test_the_command_tells_each_player_and_the_best_numbers() -> None:

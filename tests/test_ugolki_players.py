@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from core.errors import RuleError, UnknownNameError
 from core.limits import Limits
 from core.native.clock import now
+from ugolki.frozen.bot2611.engine import Bot2611
 from ugolki.geometry import SEATS
 from ugolki.players import player
+from ugolki.protocol import PASS
 from ugolki.rules import Position
 
 
@@ -74,6 +78,28 @@ def test_tree_search_makes_its_iterations_or_fewer() -> None:
     assert player("uct:700").choose(start, Limits()).nodes == 700
     assert player("uct:700").choose(start, Limits(nodes=300)).nodes == 300
     assert player("uct:700").choose(start, Limits(deadline=now() - 1)).nodes == 128
+
+
+@pytest.mark.parametrize(("observing", "figure"), [(False, "d2d96030"), (True, "7de56287")])
+def test_the_bot_of_november_plays_as_it_did(observing: bool, figure: str) -> None:
+    """Three games at fixed nodes; the bot made the same choices on the day it was frozen."""
+    choices = []
+    for kind in ("beam:30", "brs:3", "greedy"):
+        bot, others, position = Bot2611(), player(kind, 1), Position.start(3, opening=4)
+        while not position.over:
+            move: tuple[int, ...] = PASS
+            if position.legal() == [PASS]:
+                pass
+            elif position.to_move == 0:
+                info = bot.choose(position, Limits(nodes=500))
+                move = info.move
+                choices.append((move, info.score, info.nodes, info.pv))
+            else:
+                move = others.choose(position, Limits()).move
+                if observing:
+                    bot.observe(position, move)
+            position = position.play(move)
+    assert hashlib.sha256(repr(choices).encode()).hexdigest()[:8] == figure
 
 
 @pytest.mark.parametrize(

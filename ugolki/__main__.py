@@ -113,10 +113,8 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
     from ugolki.geometry import SEATS  # noqa: PLC0415
-    from ugolki.opponents.memory import Memory  # noqa: PLC0415
     from ugolki.rules import Position  # noqa: PLC0415
 
-    memory = Memory(settings.folder)
     engine: Engine | None = Engine() if settings.player == "bot" else None
     if engine is None:
         from ugolki.players import player  # noqa: PLC0415
@@ -152,15 +150,12 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
         if engine is None:
             info = other.choose(position, limits)
         else:
-            recalled = memory.recall(position) if settings.memory else None
-            if recalled is not None:
-                engine.habits, played = recalled
-                for before, move in played:
-                    engine.observe(before, move)
+            if settings.memory:
+                engine.opponents.load(settings.folder, position)
             info = engine.choose(position, limits, report)
         report(info)
         if engine is not None and settings.memory and not position.over:
-            memory.keep(position.play(info.move), engine.habits)
+            engine.opponents.save(settings.folder, position.play(info.move))
         if "QUARTET_INFO" in os.environ:
             complain(info.text())
         return settings.complaint

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from core.limits import Limits, SearchInfo
 from core.rules import Move
-from ugolki.opponents.beliefs import Habits
+from ugolki.opponents.model import OpponentModel
 from ugolki.rules import Position
 
 BENCH_LIMITS: Limits
@@ -12,19 +12,19 @@ BENCH_LIMITS: Limits
 DEFAULT_ITERATIONS: int
 """Where the limits give neither nodes nor a deadline."""
 
-def use_weights(data: bytes) -> None:
-    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged
-    or for other networks."""
-
 class Engine:
-    """Chooses moves; it owns the tree, which it makes anew for every choice.
+    """Chooses moves; it owns the tree, which it makes anew for every choice, and its weights.
 
     Attributes:
-        habits: what is known of the other players, at each look (`habits.LOOKS`), of each seat.
+        opponents: what it knows of the other players.
     """
 
-    habits: list[list[Habits]]
+    def __init__(self, weights: bytes | None = None) -> None:
+        """`weights` is the content of a file of weights, the package's own where it is None. Raises
+        TextError where it is damaged or for other networks."""
 
+    @property
+    def opponents(self) -> OpponentModel: ...
     def observe(self, position: Position, move: Move) -> None:
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""

@@ -1,29 +1,33 @@
 """The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which
-moves to try (network.h), and of the others' moves opponents.pxd as well; after a playout in which
+moves to try (network.h), and of the others' moves prior.pxd as well; after a playout in which
 everybody moves once, the value network says what the position is worth to whom. Who has been seen
-to play by a recipe is expected to go on so. docs/results.md has what each part brought.
+to play by an opponent policy is expected to go on so. docs/results.md has what each part brought.
 """
 
 import os
 
 from libc.stdint cimport int16_t, int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from core.native.clock cimport clock_now
 from ugolki.evaluate cimport cost, gain
 from ugolki.nn.network cimport (
-    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS,
-    Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look, network_move, network_others, network_race,
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
+    SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS, Network, Sight, SoloNetwork, network_fill,
+    network_inputs, network_logit, network_look, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
-from ugolki.opponents.policies cimport LOOKS, RECIPES, recipe_moves
-from ugolki.rules cimport MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
+from ugolki.opponents.policies cimport LEVELS, policy_moves
+from ugolki.rules cimport (
+    MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
+)
 
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
 from core.nn.sealed import resource, unseal
-from ugolki.opponents.beliefs import Habits
+from ugolki.opponents.model import OpponentModel
 
 BENCH_LIMITS = Limits(nodes=1000)
 """Of each search of the fingerprint."""
@@ -54,17 +58,15 @@ cdef float FIRST_PLAY = 0.8
 
 ctypedef Board State
 
-cdef struct Opponents:
-    int recipe[LOOKS][SEATS]    # of those who are trusted to follow one
-
-
 cdef struct Networks:
     Network value
     Network policy
     SoloNetwork solo
 
-cdef Networks NETWORKS
-cdef bint ready = False
+
+cdef struct Context:
+    Networks networks
+    int policy[LEVELS][SEATS]   # by which a seat's moves are predicted
 
 
 network_fill()
@@ -82,10 +84,9 @@ cdef bint within(const int16_t* numbers, int rows) noexcept:
     return True
 
 
-def use_weights(bytes data):
-    """Take the networks of a file of weights, for all engines. Raises TextError where it is damaged
-    or for other networks."""
-    global ready
+cdef read_weights(bytes data, Networks* networks):
+    """Take the networks of a file of weights. Raises TextError where it is damaged or for other
+    networks."""
     cdef const Networks* found
     cdef bytes body = unseal("weights", data, "ugolki")[1]
     if len(body) != sizeof(Networks):
@@ -97,8 +98,7 @@ def use_weights(bytes data):
         and within(&found.solo.rows[0][0], SOLO_INPUTS)
     ):
         raise TextError("the weights of Ugolki hold a number that is too great for the networks")
-    memcpy(&NETWORKS, found, sizeof(Networks))
-    ready = True
+    memcpy(networks, found, sizeof(Networks))
 
 
 # What the search kernel expects.
@@ -112,10 +112,12 @@ cdef inline bint finished(const Board* b) noexcept nogil:
 
 
 cdef inline void move_weights(
-    const Board* b, int seat, bint ours, const Move* moves, int count, float* weights
+    const void* context, const Board* b, int seat, bint ours, const Move* moves, int count,
+    float* weights
 ) noexcept nogil:
     """The policy network's, of the positions that the moves lead to. Another player may be one like
     us, or like most: half and half."""
+    cdef const Networks* networks = &(<const Context*>context).networks
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
@@ -128,22 +130,22 @@ cdef inline void move_weights(
     cdef float total = 0, likely_total = 0
     cdef int32_t others
     cdef int i, start, end
-    network_look(&NETWORKS.solo, b.own, &sight)
+    network_look(&networks.solo, b.own, &sight)
     others = network_others(&sight, seat)
     network_inputs(&sight, seat, b.ply + 1, b.last_ply, inputs)
-    network_sum(NETWORKS.policy.rows, NETWORKS.policy.bias, inputs, NETWORK_ACTIVE - 2, sums)
-    solo_sum(&NETWORKS.solo, b.own[seat], seat, solo_sums)
+    network_sum(networks.policy.rows, networks.policy.bias, inputs, NETWORK_ACTIVE - 2, sums)
+    solo_sum(&networks.solo, b.own[seat], seat, solo_sums)
     for i in range(count):
         start, end = network_seen[seat][moves[i] >> 8], network_seen[seat][moves[i] & 0xFF]
-        network_move(solo_sums, NETWORKS.solo.rows[end], NETWORKS.solo.rows[start], moved)
+        network_move(solo_sums, networks.solo.rows[end], networks.solo.rows[start], moved)
         if others == SOLO_NOBODY:   # nobody is there whom the policy network knows
-            outputs[i] = -ALONE_PRIOR * solo_output(&NETWORKS.solo, moved)
+            outputs[i] = -ALONE_PRIOR * solo_output(&networks.solo, moved)
             continue
-        network_race(solo_output(&NETWORKS.solo, moved), others, inputs)
-        network_move(sums, NETWORKS.policy.rows[end], NETWORKS.policy.rows[start], moved)
+        network_race(solo_output(&networks.solo, moved), others, inputs)
+        network_move(sums, networks.policy.rows[end], networks.policy.rows[start], moved)
         # in place: they begin as its bias
-        network_sum(NETWORKS.policy.rows, moved, inputs, 2, moved)
-        outputs[i] = network_logit(&NETWORKS.policy, moved) * PRIOR_PERCENT // 100
+        network_sum(networks.policy.rows, moved, inputs, 2, moved)
+        outputs[i] = network_logit(&networks.policy, moved) * PRIOR_PERCENT // 100
     network_shares(outputs, count, weights)
     if not ours:
         opponent_outlook(b, seat, moves, count, now, next)
@@ -156,10 +158,10 @@ cdef inline void move_weights(
             weights[i] = weights[i] / total + likely[i] / likely_total
 
 
-cdef inline int foretell(
-    Opponents* opponents, const Board* b, int look, Move* found
+cdef int predict(
+    const void* context, const Board* b, int level, Move* found
 ) noexcept nogil:
-    return recipe_moves(opponents.recipe[look][b.ply & 3], look, b, found)
+    return policy_moves((<const Context*>context).policy[level][b.ply & 3], level, b, found)
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
@@ -182,13 +184,14 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
         make(b, best)
 
 
-cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
+cdef inline void win_shares(const void* context, const Board* b, float* shares) noexcept nogil:
     """Where the game is over, 1 divided among the lowest penalties; before, as the value network
     sees it.
 
     A player who is alone has nobody to share with: what counts is to be home soon, in proportion to
-        e^(-moves / ALONE).
+    e^(-moves / ALONE).
     """
+    cdef const Networks* networks = &(<const Context*>context).networks
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
@@ -209,7 +212,7 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
         for i in range(players):
             found[i] = 1 if b.penalty[playing[i]] == least else 0
     else:
-        network_look(&NETWORKS.solo, b.own, &sight)
+        network_look(&networks.solo, b.own, &sight)
         if players == 1:
             seat = playing[0]
             steps = SOLO_STEPS * (b.ply // 4) + (
@@ -222,8 +225,8 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
             return
         for i in range(players):
             network_inputs(&sight, playing[i], b.ply, b.last_ply, inputs)
-            network_sum(NETWORKS.value.rows, NETWORKS.value.bias, inputs, NETWORK_ACTIVE, sums)
-            outputs[i] = network_logit(&NETWORKS.value, sums)
+            network_sum(networks.value.rows, networks.value.bias, inputs, NETWORK_ACTIVE, sums)
+            outputs[i] = network_logit(&networks.value, sums)
         network_shares(outputs, players, found)
     for i in range(players):
         total += found[i]
@@ -231,7 +234,7 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
         shares[playing[i]] = found[i] / total
 
 
-include "../core/search/maxn_mcts.pxi"
+include "maxn_mcts.pxi"
 
 
 cdef class Engine:
@@ -240,30 +243,31 @@ cdef class Engine:
     cdef MctsTree* tree
     cdef Board root             # of the tree
     cdef bint stopped
-    cdef Opponents opponents
-    cdef public list habits     # Habits, at each look, of each seat
-    cdef list heard             # positions and moves of others, not learned from yet
-    cdef int ply                # of the last position that was seen
+    cdef Context* context
+    cdef readonly object opponents  # OpponentModel
 
-    def __cinit__(self):
-        if not ready:
-            use_weights(resource(os.path.join(os.path.dirname(__file__), "nn", "weights.bin")))
+    def __cinit__(self, weights=None):
+        self.context = <Context*>malloc(sizeof(Context))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
-        if self.tree == NULL:
+        if self.tree == NULL or self.context == NULL:
             raise MemoryError
-        self.tree.opponents = &self.opponents
+        if weights is None:
+            weights = resource(os.path.join(os.path.dirname(__file__), "nn", "weights.bin"))
+        read_weights(weights, &self.context.networks)
+        self.tree.context = self.context
+        self.tree.predict = predict
         self.tree.exploration = EXPLORATION
         self.tree.first_play = FIRST_PLAY
-        self.forget()
+        self.opponents = OpponentModel()
 
     def __dealloc__(self):
         mcts_free(self.tree)
+        free(self.context)
 
     def observe(self, Position position, move):
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""
-        self.forget_if_new(position)
-        self.heard.append((position, tuple(move)))
+        self.opponents.observe(position, move)
 
     def stop(self):
         """End the search that runs in another thread; it returns what it has found."""
@@ -290,7 +294,7 @@ cdef class Engine:
         cdef int count = generate(&root, root.ply & 3, moves)
         if count == 0:
             raise RuleError("no piece can move")
-        self.forget_if_new(position)
+        self.opponents.see(position)
         self.root = root
         tree.node_count = 0
         if over(&root):
@@ -302,7 +306,7 @@ cdef class Engine:
         self.stopped = False
         done = self.first_iterations(most)
         reported = -1
-        if self.heard:
+        if self.opponents.observed:
             if report is not None:
                 report(self.outcome(done, started))
             self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
@@ -374,53 +378,30 @@ cdef class Engine:
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
 
-    cdef forget(self):
-        self.habits = [[Habits() for _ in range(SEATS)] for _ in range(LOOKS)]
-        self.heard = []
-
-    cdef forget_if_new(self, Position position):
-        """Forget how the others play where another game has begun: they may be others."""
-        if position.board.ply < self.ply:
-            self.forget()
-        self.ply = position.board.ply
-
     cdef uint64_t first_iterations(self, uint64_t most):
         """Begin the tree with at most so many of them; returns how many there were."""
         cdef Board* root = &self.root
-        self.trust(root.ply & 3)
+        self.expect(root.ply & 3)
         mcts_start(self.tree, root, root.key)
         return mcts_run(self.tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
 
     cdef learn(self, double deadline):
-        """What the moves that were heard of tell of their players. All are looked at once before
-        one is looked at more closely."""
+        """Have the opponent model learn from what it has observed."""
         cdef Position position
-        cdef int recipe, look, seat
-        self.trust(NOBODY)
-        choices = []
-        for position, move in self.heard:
-            likely = stranger(self.tree, &position.board, move)
-            if likely > 0:
-                choices.append((position, move, likely))
-        self.heard = []
-        for look in range(LOOKS):
-            for position, move, likely in choices:
-                if 0 < deadline <= clock_now():
-                    return
-                seat = position.board.ply & 3
-                hits = [
-                    recipe_chance(recipe, look, &position.board, move) for recipe in range(RECIPES)
-                ]
-                self.habits[look][seat].learn(hits, likely)
+        self.tree.levels = 0        # a stranger predicts nobody
+        likelihoods = []
+        for position, move in self.opponents.observed:
+            likelihoods.append(stranger(self.tree, &position.board, move))
+        self.opponents.learn(likelihoods, deadline)
 
-    cdef trust(self, int own):
-        """Have the tree of our own seat trust the others to do what is expected of them; nobody's
-        trusts none."""
-        cdef int seat, look
-        for look in range(LOOKS):
+    cdef expect(self, int own):
+        """Have the tree of our own seat predict the others as the opponent model does."""
+        cdef int seat, level
+        self.tree.levels = LEVELS
+        for level in range(LEVELS):
             for seat in range(SEATS):
-                self.opponents.recipe[look][seat], self.tree.trust[look][seat] = (
-                    (0, 0) if own in (NOBODY, seat) else self.habits[look][seat].expectation()
+                self.context.policy[level][seat], self.tree.confidence[level][seat] = (
+                    (0, 0) if own == seat else self.opponents.expectation(seat, level)
                 )
 
     cdef outcome(self, uint64_t iterations, double started):
@@ -438,20 +419,9 @@ cdef class Engine:
         return SearchInfo(line[0], score, len(line), iterations, clock_now() - started, tuple(line))
 
 
-cdef double recipe_chance(int recipe, int look, const Board* board, move):
-    """How likely somebody who always follows the recipe makes the move."""
-    cdef Move found[MAX_MOVES]
-    cdef int count = recipe_moves(recipe, look, board, found)
-    cdef int i
-    for i in range(count):
-        if move_tuple(found[i]) == move:
-            return 1 / <double>count
-    return 0
-
-
 cdef double stranger(MctsTree* tree, const Board* board, move):
-    """How likely somebody who follows no recipe makes the move: half as likely as our search tries
-    it, half as opponents.pxd says.
+    """How likely somebody who follows no policy makes the move: half as likely as our search tries
+    it, half as prior.pxd says.
 
     0 where there was no choice.
     """

@@ -4,49 +4,50 @@ must not improve with us."""
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 from core.errors import RuleError, UnknownNameError
 from core.players import Greedy, Uniform
-from ugolki.engine import Engine
-from ugolki.frozen.beam import Beam
-from ugolki.frozen.best_reply import BestReply
-from ugolki.frozen.uct import Uct
 from ugolki.geometry import distance
 from ugolki.protocol import PASS
-from ugolki.rules import Position
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from core.rules import Move, Searcher
-    from core.rules import Position as AnyPosition
+    from typing import Any
 
-NAMES = ("bot", "greedy", "random", "brs:5", "uct:1000", "beam:100")
-MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
+    from core.rules import Move, Position, Searcher
+
+PACKED = ("bot", "greedy", "random")
+"""The players that a package has."""
+NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611")
 
 
-def player(name: str, seed: int | None = None) -> Searcher[Position]:
+def player(name: str, seed: int | None = None) -> Searcher[Any]:
     """The built-in player of that name; `seed` makes its random choices reproducible. Raises
-    UnknownNameError."""
+    UnknownNameError, ImportError."""
     if name == "bot":
+        from ugolki.engine import Engine  # noqa: PLC0415  (compiled)
+
         return Engine()
     if name == "greedy":
         return Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
     if name == "random":
         return Uniform(Random(seed), playing_on)
-    kind, _, digits = name.partition(":")
-    number = int(digits) if digits.isdecimal() and digits.isascii() else 0
-    if kind == "brs" and 1 <= number <= MOST_PLIES:
-        return BestReply(number)
-    if kind == "uct" and 1 <= number <= MOST_ITERATIONS:
-        return Uct(number)
-    if kind == "beam" and 1 <= number <= MOST_WIDTH:
-        return Beam(number)
-    raise UnknownNameError(
-        f"Ugolki has no built-in player {name!r}; there are: {', '.join(NAMES)} (or other numbers)"
-    )
+    try:
+        import ugolki.frozen.players as frozen  # noqa: PLC0415
+    except ImportError:
+        raise UnknownNameError(
+            f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
+        ) from None
+    found = frozen.player(name)
+    if found is None:
+        raise UnknownNameError(
+            f"Ugolki has no built-in player {name!r}; "
+            f"there are: {', '.join(NAMES)} (or other numbers)"
+        )
+    return found
 
 
-def gain(position: AnyPosition, move: Move) -> int:
+def gain(position: Position, move: Move) -> int:
     """By how much a move lowers the penalty of the seat to move."""
     seat = position.to_move
     return (
@@ -54,7 +55,7 @@ def gain(position: AnyPosition, move: Move) -> int:
     )
 
 
-def playing_on(position: AnyPosition) -> list[Move]:
+def playing_on(position: Position) -> list[Move]:
     """What can be played, also when somebody is home: a judge may have the round finished. Raises
     RuleError when no piece can move."""
     moves = position.legal() or position.pseudolegal()

@@ -13,14 +13,9 @@ cdef enum:
     PLAYERS = 3
     MAX_MOVES = 3
     PLIES = 4
-    LOOKS = 3
     PASS_MOVE = 0           # a seat that is stuck stays on its branch
 
 ctypedef int Move           # 1 .. MAX_MOVES
-
-# What is foretold at the first look, whatever the position; at the next look it is the next branch,
-# if any. 0: the branches 2 and 3.
-ctypedef Move Opponents
 
 cdef struct State:
     uint64_t path           # what was chosen so far, two bits a ply, below the seed
@@ -56,7 +51,8 @@ cdef bint led = False       # the priors of the others leave them nothing but th
 
 
 cdef inline void move_weights(
-    const State* s, int seat, bint ours, const Move* moves, int count, float* weights
+    const void* context, const State* s, int seat, bint ours, const Move* moves, int count,
+    float* weights
 ) noexcept nogil:
     cdef int i
     for i in range(count):
@@ -69,17 +65,7 @@ cdef inline void playout(State* s, uint64_t* random) noexcept nogil:
         make(s, PASS_MOVE if to_move(s) == s.stuck else <Move>(1 + random[0] % MAX_MOVES))
 
 
-cdef inline int foretell(
-    Opponents* opponents, const State* s, int look, Move* moves
-) noexcept nogil:
-    if opponents[0] == 0:
-        moves[0], moves[1] = 2, 3
-        return 2
-    moves[0] = min(opponents[0] + look, MAX_MOVES)
-    return 1
-
-
-cdef inline void win_shares(const State* s, float* shares) noexcept nogil:
+cdef inline void win_shares(const void* context, const State* s, float* shares) noexcept nogil:
     cdef int seat
     cdef float total = 0
     for seat in range(PLAYERS):
@@ -90,42 +76,54 @@ cdef inline void win_shares(const State* s, float* shares) noexcept nogil:
         shares[seat] /= total
 
 
-include "core/search/maxn_mcts.pxi"
+include "ugolki/maxn_mcts.pxi"
+
+
+cdef int predict(const void* context, const State* s, int level, Move* moves) noexcept nogil:
+    """At the first level the branch that the context says, whatever the position, at the next level
+    the next branch, if any; for 0 the branches 2 and 3."""
+    cdef Move branch = (<const Move*>context)[0]
+    if branch == 0:
+        moves[0], moves[1] = 2, 3
+        return 2
+    moves[0] = min(branch + level, MAX_MOVES)
+    return 1
 
 
 def leaf(path):
     """What the three get where this path ends."""
     cdef State state = State(path, PLIES, -1)
     cdef float shares[PLAYERS]
-    win_shares(&state, shares)
+    win_shares(NULL, &state, shares)
     return tuple([shares[seat] for seat in range(PLAYERS)])
 
 
 def search(
     seed, uint64_t iterations, double deadline=0, int stuck=-1, int max_nodes=10_000,
-    bint others_led=False, foretold=1, trust=()
+    bint others_led=False, Move predicted=1, confidence=()
 ):
     """(best move, its mean share, iterations made, nodes of the tree, visits of every root move) of
     the game with that seed.
 
-    `trust` is that in each of the seats, at every look.
+    `confidence` is that in each of the seats, at every level; without it the tree is not told that
+    anybody can be predicted.
     """
     global led
     cdef State root = State(seed, 0, stuck)
     cdef MctsTree* tree = mcts_new(max_nodes, 100_000)
-    cdef Opponents opponents = foretold
     cdef int32_t best, i
-    cdef int seat, look
+    cdef int seat, level
     cdef uint64_t done
     if tree == NULL:
         raise MemoryError
     try:
         tree.exploration = 1
         tree.first_play = 1
-        tree.opponents = &opponents
-        for seat in range(len(trust)):
-            for look in range(LOOKS):
-                tree.trust[look][seat] = trust[seat]
+        if confidence:
+            tree.context, tree.predict, tree.levels = &predicted, predict, MCTS_MOST_LEVELS
+        for seat in range(len(confidence)):
+            for level in range(MCTS_MOST_LEVELS):
+                tree.confidence[level][seat] = confidence[seat]
         led = others_led
         mcts_start(tree, &root, 1)
         done = mcts_run(tree, &root, iterations, deadline)

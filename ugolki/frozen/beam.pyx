@@ -6,7 +6,9 @@ from libc.stdlib cimport calloc, free
 
 from core.native.bits cimport lowest_bit32
 from core.native.clock cimport clock_now
-from ugolki.rules cimport DISTANCE, MAX_MOVES, Board, Move, Position, generate, move_piece, move_tuple
+from ugolki.rules cimport (
+    DISTANCE, MAX_MOVES, Board, Move, Position, generate, move_piece, move_tuple
+)
 
 from core.errors import RuleError
 from core.limits import SearchInfo

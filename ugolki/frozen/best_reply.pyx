@@ -7,7 +7,9 @@ from libc.string cimport memset
 
 from core.native.bits cimport lowest_bit32
 from core.native.clock cimport clock_now
-from ugolki.rules cimport DISTANCE, MAX_MOVES, NOBODY, SEATS, Board, Move, Position, generate, move_piece, move_tuple
+from ugolki.rules cimport (
+    DISTANCE, MAX_MOVES, NOBODY, SEATS, Board, Move, Position, generate, move_piece, move_tuple
+)
 
 from core.errors import RuleError
 from core.limits import SearchInfo
@@ -67,7 +69,7 @@ cdef inline int evaluate(const Board* b, int root) noexcept nogil:
     return (0 if rival == NO_RIVAL else rival) - cost(b, root)
 
 
-include "../../core/search/brs.pxi"
+include "brs.pxi"
 
 
 cdef class BestReply:

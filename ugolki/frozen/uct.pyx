@@ -5,14 +5,16 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from core.native.bits cimport lowest_bit32
 from core.native.clock cimport clock_now
-from ugolki.rules cimport DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
+from ugolki.rules cimport (
+    DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make,
+    move_tuple, over
+)
 
 from core.errors import RuleError
 from core.limits import SearchInfo
 
 cdef enum:
     PLAYERS = SEATS
-    LOOKS = 1                   # nobody is foretold
     FIRST_ITERATIONS = 128      # whatever the deadline
     MOST_NODES = 150_000        # of the tree; its memory is touched only as it grows
     MOST_EDGES = 2_000_000
@@ -26,7 +28,6 @@ cdef float PRIOR[2 * MOST_GAIN + 1]     # e^(gain / 16): a step more is e times 
 cdef float SHARE[MOST_LEAD + 1]         # e^(-cost / 30): two steps more, a third of the share
 
 ctypedef Board State
-ctypedef void Opponents
 
 
 cdef void fill_tables() noexcept:
@@ -75,6 +76,7 @@ cdef inline int gain(int seat, Move move) noexcept nogil:
     """By how much a move lowers its seat's cost."""
     return piece_cost(seat, move >> 8) - piece_cost(seat, move & 0xFF)
 
+
 cdef inline int to_move(const Board* b) noexcept nogil:
     return b.ply & 3
 
@@ -84,7 +86,7 @@ cdef inline bint finished(const Board* b) noexcept nogil:
 
 
 cdef inline void move_weights(
-    const Board* b, int seat, bint ours, const Move* moves, int count, float* weights
+    const Board* b, int seat, const Move* moves, int count, float* weights
 ) noexcept nogil:
     cdef int i
     for i in range(count):
@@ -141,13 +143,7 @@ cdef inline void win_shares(const Board* b, float* shares) noexcept nogil:
             shares[seat] *= SHARE[min((0 if ended else least // 4) + b.ply // 4, MOST_LEAD)]
 
 
-cdef inline int foretell(
-    Opponents* opponents, const Board* b, int look, Move* found
-) noexcept nogil:
-    return 0
-
-
-include "../../core/search/maxn_mcts.pxi"
+include "maxn_mcts.pxi"
 
 
 cdef class Uct:

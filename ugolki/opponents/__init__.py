@@ -1,1 +1,1 @@
-"""The model of the other players: their policies, what is believed of each, and what is remembered between moves."""
+"""The model of the other players: the policies they may have, what is believed, and its file."""

@@ -1,5 +1,5 @@
-"""Which recipe another player seems to follow, found out from the moves it has made: Bayes' rule
-over a few hypotheses."""
+"""Which opponent policy another player seems to follow, found out from the moves it has made:
+Bayes' rule over a few hypotheses."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RECIPES = 3
+POLICIES = 3
 """As many as `ugolki/opponents/policies.pxd` has."""
-LOOKS = 3
-"""At what a recipe foretells, each with a greater search; as many as
+LEVELS = 3
+"""At which a policy predicts, each with a greater search; as many as
 `ugolki/opponents/policies.pxd` has. What one tells is learned apart."""
-TRUSTS = (0.5, 0.7, 0.85, 0.97)
-"""How often a recipe may foretell the player who follows it: each is a hypothesis."""
+ACCURACIES = (0.5, 0.7, 0.85, 0.97)
+"""How often a policy may predict the player who follows it: each is a hypothesis."""
 STRANGER = 0.5
-"""How likely a player is at first to follow none; the rest is shared evenly by all recipes and
-trusts."""
+"""How likely a player is at first to follow none; the rest is shared evenly by all policies and
+accuracies."""
 LEAST = 0.3
-"""What is trusted less is not worth the time that foretelling takes."""
+"""Less confidence is not worth the time that predicting takes."""
 
 
-class Habits:
-    """What one player's moves have told of it, by what the recipes foretell at one look.
+class Beliefs:
+    """What one player's moves have told of it, by what the policies predict at one level. All
+    numbers add up to 1.
 
     Attributes:
-        stranger: how likely it follows no recipe; followed: for each recipe and each of TRUSTS how
-            likely it follows that. They add up to 1.
+        stranger: how likely it follows no policy.
+        followed: for each policy and each of ACCURACIES, how likely it follows that.
     """
 
     __slots__ = ("followed", "stranger")
@@ -36,30 +37,31 @@ class Habits:
     def __init__(self) -> None:
         self.stranger = STRANGER
         self.followed = [
-            [(1 - STRANGER) / (RECIPES * len(TRUSTS))] * len(TRUSTS) for _ in range(RECIPES)
+            [(1 - STRANGER) / (POLICIES * len(ACCURACIES))] * len(ACCURACIES)
+            for _ in range(POLICIES)
         ]
 
     def learn(self, hits: Sequence[float], likely: float) -> None:
         """It has made a move that a stranger makes with the probability `likely`, above 0, and who
-        follows a recipe with that in `hits`.
+        follows a policy with that in `hits`.
 
-        Who is not faithful to a recipe moves as a stranger does.
+        Who is not faithful to a policy moves as a stranger does.
         """
         self.stranger *= likely
         for hit, row in zip(hits, self.followed, strict=True):
             row[:] = [
-                weight * (trust * hit + (1 - trust) * likely)
-                for weight, trust in zip(row, TRUSTS, strict=True)
+                weight * (accuracy * hit + (1 - accuracy) * likely)
+                for weight, accuracy in zip(row, ACCURACIES, strict=True)
             ]
         total = self.stranger + sum(map(sum, self.followed))
         self.stranger /= total
         self.followed = [[weight / total for weight in row] for row in self.followed]
 
     def expectation(self) -> tuple[int, float]:
-        """The recipe that foretells it best, and how likely the next move is as foretold on its
-        account; 0 where that is too little."""
+        """The policy that predicts it best, and the confidence in that: how likely the next move is
+        among its predictions; 0 where that is too little."""
         chances = [
-            sum(weight * trust for weight, trust in zip(row, TRUSTS, strict=True))
+            sum(weight * accuracy for weight, accuracy in zip(row, ACCURACIES, strict=True))
             for row in self.followed
         ]
         best = max(chances)
@@ -70,16 +72,18 @@ class Habits:
         return " ".join(repr(weight) for weight in (self.stranger, *chain(*self.followed)))
 
     @staticmethod
-    def parse(line: str) -> Habits:
+    def parse(line: str) -> Beliefs:
         """What `text` has written. Raises ValueError where it is something else."""
         weights = [float(word) for word in line.split()]
         if (
-            len(weights) != 1 + RECIPES * len(TRUSTS)
+            len(weights) != 1 + POLICIES * len(ACCURACIES)
             or not all(weight >= 0 for weight in weights)
             or not 0.99 < sum(weights) < 1.01
         ):
-            raise ValueError(f"these are no habits: {line[:40]!r}")
-        habits = Habits()
-        habits.stranger, *rest = weights
-        habits.followed = [rest[i : i + len(TRUSTS)] for i in range(0, len(rest), len(TRUSTS))]
-        return habits
+            raise ValueError(f"these are no beliefs: {line[:40]!r}")
+        beliefs = Beliefs()
+        beliefs.stranger, *rest = weights
+        beliefs.followed = [
+            rest[i : i + len(ACCURACIES)] for i in range(0, len(rest), len(ACCURACIES))
+        ]
+        return beliefs

@@ -1,17 +1,16 @@
-"""Ways to play that other programs may have, each a search that is cheap enough to be asked what
-the program will do."""
+"""Opponent policies: ways to play that other programs may have, each a search that is cheap enough
+to be asked what the program will do."""
 
 from ugolki.rules cimport Board, Move
 
 cdef enum:
     BEAM                    # plans its own next moves, all others standing still
-    # expects the strongest reply of all others together (core/search/brs.pxi)
-    BEST_REPLY
+    BEST_REPLY              # expects the strongest reply of all others together
     # lowers its penalty as much as one move can, with any of the moves that do
     GREEDY
-    RECIPES
+    POLICIES
 
 cdef enum:
-    LOOKS = 3               # at what a program will do: each takes more time, and errs less
+    LEVELS = 3              # at which a policy predicts: each takes more time, and errs less
 
-cdef int recipe_moves(int recipe, int look, const Board* board, Move* found) noexcept nogil
+cdef int policy_moves(int policy, int level, const Board* board, Move* found) noexcept nogil

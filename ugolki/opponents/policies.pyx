@@ -1,4 +1,4 @@
-"""What other programs may do: in most contests some plan ahead alone, some search for the best
+"""Opponent policies: in most contests some programs plan ahead alone, some search for the best
 reply, and all want their cost low.
 
 The costs are those of evaluate.pxd. An engine does not ask the frozen players: what it expects of
@@ -8,14 +8,17 @@ strangers may change, they must not.
 from libc.stdint cimport int16_t, int32_t
 
 from ugolki.evaluate cimport cost, gain
-from ugolki.rules cimport DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_piece, move_tuple
+from ugolki.rules cimport (
+    DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_piece,
+    move_tuple
+)
 
 cdef enum:
     BEAM_MOVES = 3              # own moves ahead
-    # placements after each, at the first look, and three times as many at each further one
+    # placements after each, at the first level, and three times as many at each further one
     BEAM_WIDTH = 10
     BEAM_MOST_WIDTH = 90
-    # own moves and replies in turn, at the first look, and one more at each further one
+    # own moves and replies in turn, at the first level, and one more at each further one
     BEST_REPLY_PLIES = 3
     BEST_REPLY_MOST_PLIES = 5
     NO_RIVAL = 1 << 20
@@ -84,8 +87,9 @@ cdef Move beam_move(int width, const Board* board) noexcept nogil:
     return best
 
 
-# Best replies (see core/search/brs.pxi), for few plies: the last one is not made, for of it only
-# the greatest gain counts.
+# Best-reply search (Schadd and Winands, "Best Reply Search for Multiplayer Games", 2011) for few
+# plies: the root and all others together move in turn, and of the others only the one with the
+# strongest reply. The last ply is not made, for of it only the greatest gain counts.
 
 cdef struct Race:
     Board board
@@ -211,9 +215,12 @@ cdef Move best_reply_move(int plies, const Board* board) noexcept nogil:
         for i in range(count):
             child = race
             race_move(&child, race.root, moves[i])
-            value = WON + depth - 1 if child.costs[race.root] == 0 else lead(&child) if depth == 1 else race_value(
-                &child, depth - 1, best_value, 2 * WON, False, killers
-            )
+            if child.costs[race.root] == 0:
+                value = WON + depth - 1
+            elif depth == 1:
+                value = lead(&child)
+            else:
+                value = race_value(&child, depth - 1, best_value, 2 * WON, False, killers)
             if value > best_value:
                 best_value = value
                 index = i
@@ -249,34 +256,41 @@ cdef int greedy_moves(const Board* board, Move* found) noexcept nogil:
 
 # All of them.
 
-cdef int recipe_moves(int recipe, int look, const Board* board, Move* found) noexcept nogil:
-    """What the seat to move plays by the recipe, any of MAX_MOVES moves at most; returns how many,
+cdef int policy_moves(int policy, int level, const Board* board, Move* found) noexcept nogil:
+    """What the seat to move plays by the policy, any of MAX_MOVES moves at most; returns how many,
     0 where no piece can move.
 
-    At a later look the search of a recipe is a greater one.
+    At a later level the search of a policy is a greater one.
     """
     cdef int width = BEAM_WIDTH
     cdef int _
-    if recipe == GREEDY:
+    if policy == GREEDY:
         return greedy_moves(board, found)
-    if recipe == BEAM:
-        for _ in range(look):
+    if policy == BEAM:
+        for _ in range(level):
             width *= 3
         found[0] = beam_move(width, board)
     else:
-        found[0] = best_reply_move(BEST_REPLY_PLIES + look, board)
+        found[0] = best_reply_move(BEST_REPLY_PLIES + level, board)
     return 0 if found[0] == PASS_MOVE else 1
 
 
-def foretell(Position position, int recipe, int look):
-    """The moves of the seat to move by a recipe, from 0, at a look, from 0, one as likely as
-    another; for tests.
+def predict(Position position, int policy, int level):
+    """The moves of the seat to move by a policy, from 0, at a level, from 0, one as likely as
+    another.
 
     There are none where no piece can move. Raises ValueError for other numbers.
     """
-    if not 0 <= recipe < RECIPES or not 0 <= look < LOOKS:
-        raise ValueError(f"there is no recipe {recipe} at look {look}")
+    if not 0 <= policy < POLICIES or not 0 <= level < LEVELS:
+        raise ValueError(f"there is no policy {policy} at level {level}")
     cdef Move found[MAX_MOVES]
-    cdef int count = recipe_moves(recipe, look, &position.board, found)
+    cdef int count = policy_moves(policy, level, &position.board, found)
     cdef int i
     return [move_tuple(found[i]) for i in range(count)]
+
+
+def likelihood(Position position, move, int policy, int level):
+    """How likely somebody who always follows the policy makes the move. Raises ValueError as
+    `predict` does."""
+    predictions = predict(position, policy, level)
+    return 1.0 / len(predictions) if move in predictions else 0.0

@@ -2,7 +2,7 @@
 
 Programs that play this game differ in their search and agree in what they are after: to be nearer
 home after a move, and after the best one that follows. `python -m ugolki.train opponents` says how
-well that foretells the players there are, and fits the numbers.
+well that predicts the players there are, and fits the numbers.
 """
 
 from libc.stdint cimport int32_t

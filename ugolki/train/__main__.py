@@ -3,7 +3,7 @@
 quartet selfplay ugolki --games 20000 --out runs/one                                samples
 python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
 python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
-python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well opponents.pxd foretells them
+python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well prior.pxd predicts them
 """
 
 from __future__ import annotations
@@ -188,10 +188,10 @@ def fit(
 )
 @click.option("--seed", default=1, show_default=True, help="Of the openings, and of who plays.")
 def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
-    """Say how well the engine foretells the moves of the players NAMES, and which numbers would
-    foretell them best, all alike."""
+    """Say how well the engine predicts the moves of the players NAMES, and which numbers would
+    predict them best, all alike."""
     try:
-        from ugolki.train import opponents as foretelling  # noqa: PLC0415  (an extra)
+        from ugolki.train import opponents as prediction  # noqa: PLC0415  (an extra)
     except ModuleNotFoundError as error:
         if error.name not in {"numpy", "scipy"}:
             raise
@@ -199,20 +199,20 @@ def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
             f"this needs {error.name}; install the extra: pip install 'quartet[train]'"
         ) from None
     with click.progressbar(length=games, file=sys.stderr) as bar:
-        found = foretelling.choices_of(names, games, seed, lambda: bar.update(1))
+        found = prediction.choices_of(names, games, seed, lambda: bar.update(1))
     for name, choices in found.items():
         if not choices:
             raise QuartetError(f"{name} has not moved in {games} games; it takes more of them")
         likeliest = sum(int(one.logits.argmax()) == one.chosen for one in choices)
-        nats = sum(foretelling.surprise(one.logits, one.chosen) for one in choices)
+        nats = sum(prediction.surprise(one.logits, one.chosen) for one in choices)
         print(
             f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest one, {nats / len(choices):.3f} nats"
         )
-    best = foretelling.fitted([one for choices in found.values() for one in choices])
+    best = prediction.fitted([one for choices in found.values() for one in choices])
     print(
         "best for all: "
         + ", ".join(
-            f"{name} {number:.2f}" for name, number in zip(foretelling.NAMES, best, strict=True)
+            f"{name} {number:.2f}" for name, number in zip(prediction.NAMES, best, strict=True)
         )
     )
 

@@ -48,5 +48,5 @@ def neighbours(cells: Sequence[int]) -> list[tuple[int, ...]]:
     """The placements one move away from one; for tests."""
 
 def outlook(position: Position) -> list[tuple[Move, int, int, float]]:
-    """What opponents.pxd says of the moves of the seat whose turn it is: of each the move, its cost
+    """What prior.pxd says of the moves of the seat whose turn it is: of each the move, its cost
     now and next, and its logit."""

@@ -1,17 +1,20 @@
 """Samples of self-play as inputs of the networks; see ugolki/train/selfplay.py for their bytes and
-network.h for the inputs. And what opponents.pxd says of a position.
+network.h for the inputs. And what prior.pxd says of a position.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ugolki.nn.network cimport (
-    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW, NETWORK_ONE, NETWORK_OUTPUT_ONE, NETWORK_STEPS,
-    SOLO_INPUTS, SOLO_OUTPUT_ONE, SOLO_STEPS, Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look,
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
+    NETWORK_ONE, NETWORK_OUTPUT_ONE, NETWORK_STEPS, SOLO_INPUTS, SOLO_OUTPUT_ONE, SOLO_STEPS,
+    Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look,
     network_seen, network_sum, solo_output
 )
 from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
-from ugolki.rules cimport MAX_MOVES, SEATS, Board, Move, Position, cell_code, generate, make, move_tuple
+from ugolki.rules cimport (
+    MAX_MOVES, SEATS, Board, Move, Position, cell_code, generate, make, move_tuple
+)
 
 from core.errors import TextError
 
@@ -228,7 +231,7 @@ def moves_of(
 
 
 def outlook(Position position):
-    """What opponents.pxd says of the moves of the seat whose turn it is: of each the move, its cost
+    """What prior.pxd says of the moves of the seat whose turn it is: of each the move, its cost
     now and next, and its logit."""
     cdef Board board = position.board
     cdef Move moves[MAX_MOVES]
@@ -240,4 +243,7 @@ def outlook(Position position):
     cdef int i
     opponent_outlook(&board, seat, moves, count, now, next)
     opponent_logits(now, next, count, logits)
-    return [(move_tuple(moves[i]), now[i], next[i], <double>logits[i] / NETWORK_STEPS) for i in range(count)]
+    return [
+        (move_tuple(moves[i]), now[i], next[i], <double>logits[i] / NETWORK_STEPS)
+        for i in range(count)
+    ]

@@ -1,5 +1,4 @@
-"""How well a player's moves are foretold by opponents.pxd: for `python -m ugolki.train
-opponents`."""
+"""How well a player's moves are predicted by prior.pxd: for `python -m ugolki.train opponents`."""
 
 from __future__ import annotations
 

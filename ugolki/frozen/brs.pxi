@@ -1,16 +1,18 @@
 # Best-reply search (Schadd and Winands, "Best Reply Search for Multiplayer Games", 2011): the root
 # player and "the opponents" move in turn, and of the opponents only the one with the strongest
-# reply moves. So a game of many players becomes an alpha-beta search.
+# reply moves. So a game of many players becomes an alpha-beta search. Frozen with `brs:DEPTH`.
 #
-# A game's engine cimports or defines these names, then includes this file:
+# The player cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
 #   Move, MAX_MOVES                      an integer type, and the most moves of one seat
 #   PLAYERS                              number of seats
 #   generate(State*, seat, Move*)        pseudolegal moves of any seat; returns how many
 #   apply_move(State*, seat, Move)       play one of them, whoever's turn it is
 #   winner(State*)                       the seat that has won, or -1
-#   evaluate(State*, root)               value for the root player where nobody has won, higher is better, |value| < BRS_WIN
-#   move_order(State*, seat, Move)       how promising a move is for the seat that makes it, higher first
+#   evaluate(State*, root)               value for the root player where nobody has won, higher is
+#                                        better, |value| < BRS_WIN
+#   move_order(State*, seat, Move)       how promising a move is for the seat that makes it, higher
+#                                        first
 #   state_key(State*)                    64-bit hash of the pieces
 #
 # It offers BrsSearch, whose memory the caller owns, and brs_iteration.
@@ -162,7 +164,7 @@ cdef inline int brs_iteration(
     when stopped before the first was done.
 
     Put the best move of the iteration before it first: then an iteration that is stopped half way
-        is worth its result.
+    is worth its result.
     """
     cdef int i, v, best = -1
     cdef uint16_t reply

@@ -1,32 +1,34 @@
 # Monte Carlo tree search for games of many players: max^n values (Luckhardt and Irani, 1986), one
 # share of the win per seat, searched with PUCT (Rosin 2011; the form of Silver et al. 2017): at
 # each node the seat to move follows its own share plus an exploration bonus that is proportional to
-# a prior. The seat that the tree is searched for may have other priors than the rest. Of a seat
-# that is trusted to play as foretold, the foretold moves get that part of a node's visits, whatever
-# they are worth: opponent-model search (Carmel and Markovitch, "Learning Models of Opponent's
-# Strategy in Game Playing", 1993) with a probability.
+# a prior. The seat that the tree is searched for may have other priors than the rest.
+#
+# Where an opponent model predicts the moves of a seat, the predicted moves get the part of a node's
+# visits that is the confidence in the prediction, whatever they are worth: opponent-model search
+# (Carmel and Markovitch, "Learning Models of Opponent's Strategy in Game Playing", 1993) with a
+# probability. A tree predicts nobody unless it is told to.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
-#   Move, MAX_MOVES, PASS_MOVE           an integer type, the most moves of one seat, and the move of a seat that is stuck
+#   Move, MAX_MOVES, PASS_MOVE           an integer type, the most moves of one seat, and the move
+#                                        of a seat that is stuck
 #   PLAYERS                              number of seats
 #   to_move(State*)                      the seat whose turn it is
 #   finished(State*)                     whether the game is over
 #   generate(State*, seat, Move*)        pseudolegal moves; returns how many
 #   make(State*, Move)                   play one of them, or PASS_MOVE
-#   move_weights(State*, seat, bint ours, Move*, count, float*)   priors: positive numbers, in any scale; ours: whether the tree is
-#                                        searched for this seat
-#   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state given
-#   LOOKS                                how often at most the moves at a node are foretold
-#   Opponents                            a type of what the game knows of how the seats play
-#   foretell(Opponents*, State*, look, Move*)   the moves that the seat to move is expected to play, one as likely as another, at a look,
-#                                        from 0 to LOOKS - 1; returns how many. Later looks may take
-#                                        more time. Asked of seats that are trusted, at nodes where
-#                                        they have a choice
-#   win_shares(State*, float*)           what every seat may expect, adding up to 1; exact where the game is over
+#   move_weights(context, State*, seat, bint ours, Move*, count, float*)
+#                                        priors: positive numbers, in any scale; ours: whether the
+#                                        tree is searched for this seat
+#   playout(State*, uint64_t*)           play a few plies by a quick policy, with the random state
+#                                        given
+#   win_shares(context, State*, float*)  what every seat may expect, adding up to 1; exact where the
+#                                        game is over
+# `context` is the tree's, a const void*: what these functions need beside the position.
 #
-# It offers MctsTree (memory made by mcts_new, freed by mcts_free; the engine sets exploration,
-# first_play, opponents and trust) and mcts_run.
+# It offers MctsTree (memory made by mcts_new, freed by mcts_free), mcts_start and mcts_run. The
+# engine sets exploration and first_play; context, where its functions need one; predict, levels and
+# confidence, where it has an opponent model.
 
 from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -36,8 +38,16 @@ from core.native.clock cimport clock_now
 
 cdef enum:
     MCTS_MAX_PLIES = 256    # deepest path from the root
-    MCTS_FIRST_LOOK = 8     # at what the move at a node will be, after so many visits,
-    MCTS_NEXT_LOOK = 16     # and again after so many times as many
+    MCTS_MOST_LEVELS = 3    # of prediction
+    MCTS_FIRST_LEVEL = 8    # a node's move is predicted after so many visits,
+    MCTS_NEXT_LEVEL = 16    # and again, at the next level, after so many times as many
+
+# The moves that the seat to move is expected to play, one as likely as another, at a level from 0
+# to `levels` - 1; returns how many, at most MAX_MOVES. Later levels may take more time. Asked where
+# there is confidence and a choice.
+ctypedef int (*MctsPredict)(
+    const void* context, const State* state, int level, Move* moves
+) noexcept nogil
 
 cdef struct MctsEdge:
     float prior             # of the node's moves, adding up to 1
@@ -51,8 +61,8 @@ cdef struct MctsNode:
     int32_t count
     uint32_t visits
     float total             # sum of the mover's shares over the visits
-    int32_t foretold        # so many of its edges, the first ones
-    int looks               # that were taken
+    int32_t predicted       # so many of its edges, the first ones
+    int levels              # at which they were predicted
 
 cdef struct MctsTree:
     MctsNode* nodes
@@ -62,12 +72,14 @@ cdef struct MctsTree:
     int seat                # that the tree is searched for
     float exploration
     float first_play        # what an untried move is taken to be worth, in the node's average
-    Opponents* opponents
-    # how likely the seat plays what is foretold at that look; 0: it is not foretold
-    float trust[LOOKS][PLAYERS]
-    # moves were foretold in this iteration: one is enough, for it may take milliseconds
-    bint told
-    double told_in[LOOKS]   # the most seconds that it has taken at a look
+    const void* context     # handed to the game's functions
+    MctsPredict predict
+    int levels              # of prediction, MCTS_MOST_LEVELS at most; 0: nobody is predicted
+    # how likely the seat plays what is predicted at that level; 0: it is not asked for
+    float confidence[MCTS_MOST_LEVELS][PLAYERS]
+    # moves were predicted in this iteration: one is enough, for it may take milliseconds
+    bint predicting
+    double seconds[MCTS_MOST_LEVELS]    # the most that a prediction has taken at a level
     double deadline         # on core.native.clock; 0: none
     uint64_t random
     double shares[PLAYERS]  # of every seat, summed over the visits of the root
@@ -109,7 +121,7 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
         weights[0] = 1
         count = 1
     else:
-        move_weights(state, seat, seat == t.seat, moves, count, weights)
+        move_weights(t.context, state, seat, seat == t.seat, moves, count, weights)
     if node == t.max_nodes or t.edge_count + count > t.max_edges:
         return -1
     for i in range(count):
@@ -125,8 +137,8 @@ cdef inline int32_t mcts_expand(MctsTree* t, const State* state) noexcept nogil:
     t.nodes[node].count = count
     t.nodes[node].visits = 0
     t.nodes[node].total = 0
-    t.nodes[node].foretold = 0
-    t.nodes[node].looks = 0
+    t.nodes[node].predicted = 0
+    t.nodes[node].levels = 0
     t.edge_count += count
     t.node_count += 1
     return node
@@ -153,52 +165,54 @@ cdef inline int32_t mcts_select(const MctsTree* t, const MctsNode* node) noexcep
     return chosen
 
 
-cdef inline void mcts_foretell(
-    MctsTree* t, MctsNode* node, const State* state, int look
+cdef inline void mcts_predict(
+    MctsTree* t, MctsNode* node, const State* state, int level
 ) noexcept nogil:
-    """Move the edges that are foretold now to the node's beginning."""
+    """Move the edges that are predicted now to the node's beginning."""
     cdef Move moves[MAX_MOVES]
     cdef MctsEdge* edge
     cdef int i
     cdef int32_t k
-    node.foretold = 0
-    for i in range(foretell(t.opponents, state, look, moves)):
-        edge = &t.edges[node.first + node.foretold]
-        for k in range(node.count - node.foretold):
+    node.predicted = 0
+    for i in range(t.predict(t.context, state, level, moves)):
+        edge = &t.edges[node.first + node.predicted]
+        for k in range(node.count - node.predicted):
             if edge[k].move == moves[i]:
                 edge[0], edge[k] = edge[k], edge[0]
-                node.foretold += 1
+                node.predicted += 1
                 break
 
 
 cdef inline int32_t mcts_follow(MctsTree* t, MctsNode* node, const State* state) noexcept nogil:
-    """The edge to follow: a foretold one, each in turn, as often as they are trusted, else the
+    """The edge to follow: a predicted one, each in turn, as often as the confidence says, else the
     selected one."""
     cdef int seat = to_move(state)
-    cdef int look = 0
-    cdef uint32_t visits = MCTS_FIRST_LOOK
+    cdef int level = 0
+    cdef uint32_t visits = MCTS_FIRST_LEVEL
     cdef uint32_t followed = 0
     cdef double started
     cdef int32_t i
     cdef int32_t rarest = node.first
-    while look < LOOKS and node.visits >= visits and t.trust[look][seat] > 0 and node.count > 1:
-        if look == node.looks:
-            if t.told:
+    while level < t.levels and node.visits >= visits and (
+        t.confidence[level][seat] > 0 and node.count > 1
+    ):
+        if level == node.levels:
+            if t.predicting:
                 break
             started = clock_now()
-            if t.deadline > 0 and started + t.told_in[look] >= t.deadline:
+            if t.deadline > 0 and started + t.seconds[level] >= t.deadline:
                 break
-            mcts_foretell(t, node, state, look)
-            t.told = True
-            t.told_in[look] = max(t.told_in[look], clock_now() - started)
-            node.looks += 1
-        look += 1
-        visits *= MCTS_NEXT_LOOK
-    for i in range(node.first, node.first + node.foretold):
+            mcts_predict(t, node, state, level)
+            t.predicting = True
+            t.seconds[level] = max(t.seconds[level], clock_now() - started)
+            node.levels += 1
+        level += 1
+        visits *= MCTS_NEXT_LEVEL
+    for i in range(node.first, node.first + node.predicted):
         followed += t.edges[i].visits
         if t.edges[i].visits < t.edges[rarest].visits:
             rarest = i
-    if node.foretold and followed < t.trust[look - 1][seat] * node.visits:
+    if node.predicted and followed < t.confidence[level - 1][seat] * node.visits:
         return rarest
     return mcts_select(t, node)
 
@@ -214,7 +228,7 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
     cdef int seat
     cdef int32_t node = 0, child
     cdef MctsEdge* edge
-    t.told = False
+    t.predicting = False
     while True:
         nodes[depth] = node
         seats[depth] = to_move(&state)
@@ -234,7 +248,7 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
         node = edge.child
     if not finished(&state):
         playout(&state, &t.random)
-    win_shares(&state, shares)
+    win_shares(t.context, &state, shares)
     for seat in range(PLAYERS):
         t.shares[seat] += shares[seat]
     while depth > 0:
@@ -248,14 +262,14 @@ cdef inline void mcts_iterate(MctsTree* t, const State* root) noexcept nogil:
 
 cdef inline void mcts_start(MctsTree* t, const State* root, uint64_t seed) noexcept nogil:
     """Forget everything and make the root's node."""
-    cdef int seat, look
+    cdef int seat, level
     t.node_count = t.edge_count = 0
     t.random = seed
     t.seat = to_move(root)
     for seat in range(PLAYERS):
         t.shares[seat] = 0
-    for look in range(LOOKS):
-        t.told_in[look] = 0
+    for level in range(MCTS_MOST_LEVELS):
+        t.seconds[level] = 0
     mcts_expand(t, root)
 
 
@@ -269,7 +283,7 @@ cdef inline uint64_t mcts_run(
     while done < iterations:
         mcts_iterate(t, root)
         done += 1
-        if deadline > 0 and (t.told or (done & 15) == 0) and clock_now() >= deadline:
+        if deadline > 0 and (t.predicting or (done & 15) == 0) and clock_now() >= deadline:
             break
     return done
 

@@ -1,5 +1,5 @@
-"""What Ugolki's engine foretells, whom it trusts, and what it remembers of them between the moves
-of a contest."""
+"""Ugolki's model of the others: what it predicts, with what confidence, and what it remembers
+between the moves of a contest."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from core.limits import Limits
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
-from ugolki.opponents.beliefs import LOOKS, RECIPES, TRUSTS, Habits
-from ugolki.opponents.memory import FILE, Memory, moves_between
-from ugolki.opponents.policies import foretell
+from ugolki.opponents.beliefs import ACCURACIES, LEVELS, POLICIES, Beliefs
+from ugolki.opponents.model import FILE, OpponentModel, moves_between
+from ugolki.opponents.policies import likelihood, predict
 from ugolki.players import gain, player
 from ugolki.protocol import PASS
 from ugolki.rules import Position
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-BEAM, BEST_REPLY, GREEDY = range(RECIPES)
-WEIGHTS = 1 + RECIPES * len(TRUSTS)  # in a line of habits
+BEAM, BEST_REPLY, GREEDY = range(POLICIES)
+WEIGHTS = 1 + POLICIES * len(ACCURACIES)  # in a line of beliefs
 SAME = (
     ("beam:10", BEAM, 0),
     ("beam:30", BEAM, 1),
@@ -31,7 +31,7 @@ SAME = (
     ("brs:3", BEST_REPLY, 0),
     ("brs:4", BEST_REPLY, 1),
 )
-"""Frozen players whose search is that of a recipe at a look. They have code of their own, so each
+"""Frozen players whose search is that of a policy at a level. They have code of their own, so each
 tests the other."""
 
 
@@ -53,53 +53,58 @@ def game(name: str, seed: int, noise: float = 0.0) -> list[tuple[Position, tuple
     return played
 
 
-@pytest.mark.parametrize(("name", "recipe", "look"), SAME, ids=[name for name, *_ in SAME])
-def test_a_recipe_is_what_the_player_of_that_kind_does(name: str, recipe: int, look: int) -> None:
+@pytest.mark.parametrize(("name", "policy", "level"), SAME, ids=[name for name, *_ in SAME])
+def test_a_policy_is_what_the_player_of_that_kind_does(name: str, policy: int, level: int) -> None:
     searcher = player(name)
     for seed in range(2):
         for position, _ in game("beam:3", seed, 0.2):
-            assert foretell(position, recipe, look) == [searcher.choose(position, Limits()).move]
+            assert predict(position, policy, level) == [searcher.choose(position, Limits()).move]
 
 
 def test_greedy_is_any_of_the_moves_that_gain_most() -> None:
     several = 0
     for position, _ in game("beam:3", 0, 0.2):
         best = max(gain(position, move) for move in position.legal())
-        found = foretell(position, GREEDY, 0)
+        found = predict(position, GREEDY, 0)
         assert sorted(found) == sorted(
             move for move in position.legal() if gain(position, move) == best
         )
         several += len(found) > 1
+        for move in position.legal():
+            chance = 1 / len(found) if move in found else 0
+            assert likelihood(position, move, GREEDY, 0) == chance
     assert several > 10
 
 
-def test_what_a_recipe_is_not_for() -> None:
+def test_what_a_policy_is_not_for() -> None:
     position = Position.start()
-    with pytest.raises(ValueError, match=f"recipe {RECIPES}"):
-        foretell(position, RECIPES, 0)
-    with pytest.raises(ValueError, match=f"look {LOOKS}"):
-        foretell(position, BEAM, LOOKS)
-    for recipe in range(RECIPES):
-        assert foretell(Position.from_cells([2] + [0] * 99), recipe, 0) == []
+    with pytest.raises(ValueError, match=f"policy {POLICIES}"):
+        predict(position, POLICIES, 0)
+    with pytest.raises(ValueError, match=f"level {LEVELS}"):
+        predict(position, BEAM, LEVELS)
+    for policy in range(POLICIES):
+        assert predict(Position.from_cells([2] + [0] * 99), policy, 0) == []
 
 
-def test_habits_are_by_bayes_rule() -> None:
-    habits = Habits()
-    assert habits.expectation()[1] == 0
-    hits = (1, 0, 0.5)  # the third foretells two moves
-    habits.learn(hits, 0.25)
-    each = 0.5 / (RECIPES * len(TRUSTS))
-    rows = [[each * (trust * hit + (1 - trust) * 0.25) for trust in TRUSTS] for hit in hits]
+def test_beliefs_are_by_bayes_rule() -> None:
+    beliefs = Beliefs()
+    assert beliefs.expectation()[1] == 0
+    hits = (1, 0, 0.5)  # the third predicts two moves
+    beliefs.learn(hits, 0.25)
+    each = 0.5 / (POLICIES * len(ACCURACIES))
+    rows = [
+        [each * (accuracy * hit + (1 - accuracy) * 0.25) for accuracy in ACCURACIES] for hit in hits
+    ]
     total = 0.5 * 0.25 + sum(map(sum, rows))
-    assert habits.stranger == pytest.approx(0.125 / total)
-    for followed, row in zip(habits.followed, rows, strict=True):
+    assert beliefs.stranger == pytest.approx(0.125 / total)
+    for followed, row in zip(beliefs.followed, rows, strict=True):
         assert followed == pytest.approx([weight / total for weight in row])
     for _ in range(20):
-        habits.learn(hits, 0.25)
-    recipe, trust = habits.expectation()
-    assert recipe == 0
-    assert trust == pytest.approx(max(TRUSTS), abs=0.02)
-    other, anybody = Habits(), Habits()
+        beliefs.learn(hits, 0.25)
+    policy, confidence = beliefs.expectation()
+    assert policy == 0
+    assert confidence == pytest.approx(max(ACCURACIES), abs=0.02)
+    other, anybody = Beliefs(), Beliefs()
     for _ in range(20):
         other.learn([0, 0, 0], 0.25)
         anybody.learn([1, 1, 1], 0.99)  # as everybody would
@@ -118,7 +123,7 @@ def observed(name: str) -> Engine:
 
 
 @pytest.mark.parametrize(
-    ("name", "recipe", "look"),
+    ("name", "policy", "level"),
     [
         ("beam:100", BEAM, 0),
         ("beam:15", BEAM, 1),
@@ -127,23 +132,25 @@ def observed(name: str) -> Engine:
         ("greedy", GREEDY, 0),
     ],
 )
-def test_it_sees_who_plays_by_a_recipe(name: str, recipe: int, look: int) -> None:
-    for habits in observed(name).habits[look][1:]:
-        best, trust = habits.expectation()
-        assert best == recipe
-        assert trust > 0.6
+def test_it_sees_who_plays_by_a_policy(name: str, policy: int, level: int) -> None:
+    model = observed(name).opponents
+    for seat in range(1, SEATS):
+        best, confidence = model.expectation(seat, level)
+        assert best == policy
+        assert confidence > 0.6
 
 
-def test_it_does_not_see_recipes_where_there_are_none() -> None:
-    for row in observed("random").habits:
-        for habits in row:
-            assert habits.expectation()[1] == 0
+def test_it_does_not_see_policies_where_there_are_none() -> None:
+    model = observed("random").opponents
+    for seat in range(SEATS):
+        for level in range(LEVELS):
+            assert model.expectation(seat, level)[1] == 0
 
 
 def test_it_learns_nothing_of_another_game() -> None:
     engine = observed("beam:100")
     engine.choose(Position.start(), Limits(nodes=200))
-    assert all(habits.stranger == Habits().stranger for row in engine.habits for habits in row)
+    assert text(engine.opponents) == text(OpponentModel())
 
 
 def test_there_is_a_good_report_before_it_learns() -> None:
@@ -154,10 +161,10 @@ def test_there_is_a_good_report_before_it_learns() -> None:
     engine.choose(
         position,
         Limits(nodes=500),
-        lambda info: reports.append((info.nodes, engine.habits[0][3].stranger)),
+        lambda info: reports.append((info.nodes, engine.opponents.beliefs[0][3].stranger)),
     )
-    assert reports[0] == (128, Habits().stranger)
-    assert engine.habits[0][3].stranger != Habits().stranger
+    assert reports[0] == (128, Beliefs().stranger)
+    assert engine.opponents.beliefs[0][3].stranger != Beliefs().stranger
 
 
 def test_knowing_them_wins() -> None:
@@ -219,32 +226,32 @@ def test_what_cannot_have_been_played() -> None:
     assert moves_between(before, tuple(cells)) is None  # two pieces
 
 
-def test_a_memory_is_what_was_kept(tmp_path: Path) -> None:
-    played = game("beam:100", 3)
-    (position, move), after = played[SEATS], played[2 * SEATS][0]
-    habits = observed("beam:100").habits
-    memory = Memory(str(tmp_path))
-    assert memory.recall(position) is None
-    memory.keep(position.play(move), habits)
-    recalled = memory.recall(after)
-    assert recalled is not None
-    known, heard = recalled
-    assert [[one.text() for one in row] for row in known] == [
-        [one.text() for one in row] for row in habits
-    ]
-    assert keys(heard) == keys(played[SEATS + 1 : 2 * SEATS])
-    assert memory.recall(played[3 * SEATS][0]) is None  # a round later
-    assert memory.recall(position) is None
+def text(model: OpponentModel) -> list[list[str]]:
+    return [[one.text() for one in row] for row in model.beliefs]
 
 
-def test_a_spoilt_memory_is_none(tmp_path: Path) -> None:
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     played = game("beam:100", 3)
     (position, move), after = played[SEATS], played[2 * SEATS][0]
-    memory = Memory(str(tmp_path))
-    memory.keep(position.play(move), Engine().habits)
-    text = (tmp_path / FILE).read_text()
-    lines = text.splitlines()
-    spoilt = [text[:end] for end in range(0, len(text) - 1, 7)]
+    known, loaded = observed("beam:100").opponents, OpponentModel()
+    assert not loaded.load(str(tmp_path), position)
+    known.save(str(tmp_path), position.play(move))
+    assert not loaded.load(str(tmp_path), played[3 * SEATS][0])  # a round later
+    assert not loaded.load(str(tmp_path), position)
+    assert (text(loaded), loaded.observed) == (text(OpponentModel()), [])
+    assert loaded.load(str(tmp_path), after)
+    assert text(loaded) == text(known)
+    assert keys(loaded.observed) == keys(played[SEATS + 1 : 2 * SEATS])
+
+
+def test_a_spoilt_file_is_none(tmp_path: Path) -> None:
+    played = game("beam:100", 3)
+    (position, move), after = played[SEATS], played[2 * SEATS][0]
+    model, folder = OpponentModel(), str(tmp_path)
+    model.save(folder, position.play(move))
+    written = (tmp_path / FILE).read_text()
+    lines = written.splitlines()
+    spoilt = [written[:end] for end in range(0, len(written) - 1, 7)]
     for i in range(len(lines)):
         spoilt += [
             "\n".join([*lines[:i], line, *lines[i + 1 :]])
@@ -253,12 +260,25 @@ def test_a_spoilt_memory_is_none(tmp_path: Path) -> None:
         spoilt.append("\n".join(lines[:i] + lines[i + 1 :]))
     for wrong in spoilt:
         (tmp_path / FILE).write_text(wrong)
-        assert memory.recall(after) is None
+        assert not model.load(folder, after)
     (tmp_path / FILE).write_bytes(b"\xff" * 1000)
-    assert memory.recall(after) is None
-    (tmp_path / FILE).write_text(text)
-    assert memory.recall(after) is not None
+    assert not model.load(folder, after)
+    (tmp_path / FILE).write_text(written)
+    assert model.load(folder, after)
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).mkdir()
-    assert memory.recall(after) is None
-    memory.keep(position, Engine().habits)  # it cannot; no reason to fail
+    assert not model.load(folder, after)
+    model.save(folder, position)  # it cannot; no reason to fail
+
+
+def test_files_that_lie_about_stay_readable(tmp_path: Path) -> None:
+    """The format is part of what a contestant has: it holds from version to version."""
+    start = Position.start()
+    position = start.play(start.legal()[0])
+    weights = " ".join(["0.5", *[repr(0.5 / (WEIGHTS - 1))] * (WEIGHTS - 1)])
+    rows = "".join(f"{weights}\n" for _ in range(LEVELS * SEATS))
+    cells = "".join(map(str, position.cells))
+    (tmp_path / FILE).write_text(f"ugolki memory 1\n1\n{cells}\n{rows}end\n")
+    model = OpponentModel()
+    assert model.load(str(tmp_path), position.lose_turn().lose_turn().lose_turn())
+    assert text(model) == [[weights] * SEATS] * LEVELS

@@ -1,0 +1,37 @@
+"""The frozen players of Ugolki by name: opponents to measure against, which must never change.
+
+Each is self-contained but for the rules. They are imported when they are asked for, and not packed.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.rules import Searcher
+    from ugolki.rules import Position
+
+MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
+
+
+def player(name: str) -> Searcher[Position] | None:
+    """The frozen player of that name; None where there is none. Raises ImportError where it is not
+    compiled."""
+    if name == "bot2611":
+        from ugolki.frozen.bot2611.engine import Bot2611  # noqa: PLC0415
+
+        return Bot2611()
+    kind, _, digits = name.partition(":")
+    number = int(digits) if digits.isdecimal() and digits.isascii() else 0
+    if kind == "brs" and 1 <= number <= MOST_PLIES:
+        from ugolki.frozen.best_reply import BestReply  # noqa: PLC0415
+
+        return BestReply(number)
+    if kind == "uct" and 1 <= number <= MOST_ITERATIONS:
+        from ugolki.frozen.uct import Uct  # noqa: PLC0415
+
+        return Uct(number)
+    if kind == "beam" and 1 <= number <= MOST_WIDTH:
+        from ugolki.frozen.beam import Beam  # noqa: PLC0415
+
+        return Beam(number)
+    return None
