@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import shutil
 import subprocess
@@ -123,6 +124,57 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for done in pool.map(compiled, sources):
             assert done.returncode == 0, done.stderr
+
+
+# What a change compiles
+
+
+def test_headers_that_headers_include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the root, as our include path has it, and from beside the header; in circles, too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name, text in {
+        "a/first.h": '#include "a/b/second.h"\n# include <math.h>\n#include "elsewhere.h"\n',
+        "a/b/second.h": '  #  include "third.h" // beside\n#include "../first.h"\n',
+        "a/b/third.h": "",
+        "a/third.h": "",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert setup.with_included(["a/first.h"]) == ["a/b/second.h", "a/b/third.h", "a/first.h"]
+
+
+def test_a_change_compiles_what_uses_it(tmp_path: Path) -> None:
+    """A constant of an engine, a search kernel, a C header, and one that this includes."""
+    home = checkout.copy_built(tmp_path / "checkout")
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+
+    def compiled(changed: str, text: str = "\n") -> set[str]:
+        before = {path: path.stat().st_mtime_ns for path in home.rglob(f"*{suffix}")}
+        with (home / changed).open("a") as file:
+            file.write(text)
+        done = checkout.build(home)
+        assert (done.returncode, done.stderr) == (0, "")
+        return {
+            path.relative_to(home).as_posix().removesuffix(suffix) + ".pyx"
+            for path, time in before.items()
+            if path.stat().st_mtime_ns != time
+        }
+
+    def including(name: str) -> set[str]:
+        return {
+            path.relative_to(home).as_posix()
+            for path in home.glob("*/**/*.pyx")
+            if f'{name}"' in path.read_text() and "tests" not in path.parts
+        }
+
+    assert compiled("README.md") == set()
+    assert compiled("connexion/engine.pyx") == {"connexion/engine.pyx"}
+    kernel = "core/search/alphabeta.pxi"
+    assert compiled(kernel) == including(kernel) != set()
+    (home / "core/nn/more.h").touch()
+    header = "core/nn/sparse_net.h"
+    assert compiled(header, '\n#include "core/nn/more.h"\n') == including(header) != set()
+    assert compiled("core/nn/more.h") == including(header)
 
 
 # What is missing
