@@ -16,6 +16,7 @@ import setup
 from quartet import registry
 from tests import checkout
 from tests.games import ROOT, is_whole
+from tests.tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,7 @@ def test_cl_gets_no_flag_of_gcc() -> None:
 # Other compilers, as far as this machine has them
 
 
+@pytest.mark.slow
 def test_clang_compiles_everything(tmp_path: Path) -> None:
     if shutil.which("clang") is None:
         return  # its flags are gcc's, see above
@@ -82,10 +84,10 @@ def test_clang_compiles_everything(tmp_path: Path) -> None:
         assert checkout.python(home, "-m", "quartet", "perft", game, "2").returncode == 0
 
 
+@pytest.mark.slow
 def test_mingw_compiles_everything(tmp_path: Path) -> None:
     """To object files: linking takes a Python for Windows."""
-    if shutil.which("x86_64-w64-mingw32-gcc") is None:
-        return  # its flags are gcc's, see above
+    compiler = need("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
     headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
     shutil.copy(ROOT / "build" / "windows" / "pyconfig.h", headers)
     home = checkout.copy_built(tmp_path / "checkout")
@@ -109,7 +111,7 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
         f"-I{headers}",
         "-I.",
     ]
-    command = ["x86_64-w64-mingw32-gcc", *flags, "-c"]
+    command = [compiler, *flags, "-c"]
 
     def compiled(source: Path) -> subprocess.CompletedProcess[str]:
         target = tmp_path / f"{source.parent.name}-{source.stem}.o"
@@ -143,6 +145,7 @@ def test_headers_that_headers_include(tmp_path: Path, monkeypatch: pytest.Monkey
     assert setup.with_included(["a/first.h"]) == ["a/b/second.h", "a/b/third.h", "a/first.h"]
 
 
+@pytest.mark.slow
 def test_a_change_compiles_what_uses_it(tmp_path: Path) -> None:
     """A constant of an engine, a search kernel, a C header, and one that this includes."""
     home = checkout.copy_built(tmp_path / "checkout")
@@ -185,6 +188,7 @@ def one_line(text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_no_compiler(tmp_path: Path) -> None:
     done = checkout.build(checkout.copy_built(tmp_path / "checkout"), CC="/nonexistent/cc")
     assert done.returncode == 1

@@ -30,9 +30,12 @@ from ugolki.reference import Position
 if TYPE_CHECKING:
     from core.rules import Position as AnyPosition
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12"
+    ),
+]
 
 EXAMPLE = (ROOT / "tests/data/ugolki/example_input.txt").read_bytes()
 MINGW = ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
@@ -261,6 +264,18 @@ def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(QuartetError, match="waits when its program has ended"):
         freeze.make("ugolki", bad, tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["PyInstaller", "Cython.Build"])
+def test_a_tool_that_is_missing(
+    missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What to do is said for the Python that runs."""
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(QuartetError, match=f"{missing} is missing; run ") as told:
+        workshop.load("exe").make("ugolki", tmp_path)
+    assert f"{sys.executable} -m pip install -e" in str(told.value)
+    assert len(str(told.value).splitlines()) == 1
 
 
 def test_the_pinned_version_stands_in_the_project() -> None:
