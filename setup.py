@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 import sysconfig
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
@@ -28,6 +33,8 @@ MODES = ("release", "debug", "trace")
 MODE = os.environ.get("QUARTET_BUILD") or "release"
 CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
 SCRATCH = ".build"
+STAMP = Path(SCRATCH, "last-build")
+"""Says how the extensions were made."""
 
 ROOMS = ("core", *GAMES.values(), "quartet")
 """The folders at the top that are installed, with all packages in them."""
@@ -72,6 +79,8 @@ class BuildExtensions(build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
+        if self.inplace:  # setuptools compiles everything into a folder of its own first, each time
+            self.inplace, self.build_lib = False, "."
 
     def build_extensions(self) -> None:
         kind = self.compiler.compiler_type
@@ -80,13 +89,12 @@ class BuildExtensions(build_ext):
             raise SystemExit(f"quartet: {complaint}")
         for extension in self.extensions:
             extension.extra_compile_args = compile_flags(kind, platform.machine())
-        stamp = Path(SCRATCH, "last-build")
         made_by = f"{MODE} {CPU} {kind} {' '.join(getattr(self.compiler, 'compiler_so', []))}"
-        if not stamp.exists() or stamp.read_text() != made_by:
+        if is_outdated() or STAMP.read_text() != made_by:
             self.force = True  # the same sources, made otherwise
         super().build_extensions()
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(made_by)
+        STAMP.parent.mkdir(exist_ok=True)
+        STAMP.write_text(made_by)
 
     def run(self) -> None:
         try:
@@ -116,12 +124,31 @@ def missing_tool(compiler: str, command: list[str]) -> str | None:
     return None
 
 
+def is_outdated() -> bool:
+    """Whether the extensions were made by another setup.py, or never to the end."""
+    return not STAMP.exists() or STAMP.stat().st_mtime < Path(__file__).stat().st_mtime
+
+
+def with_included(headers: Iterable[str]) -> list[str]:
+    """C headers of ours, and those that they include."""
+    todo, found = list(headers), set()
+    while todo:
+        header = Path(todo.pop())
+        if header in found or not header.is_file():
+            continue
+        found.add(header)
+        for name in re.findall(
+            r'^\s*#\s*include\s*"(.+?)"', header.read_text("utf-8"), re.MULTILINE
+        ):
+            todo += [name, os.path.relpath(header.parent / name)]
+    return sorted(map(str, found))
+
+
 def extensions() -> list[Extension]:
     """Every .pyx of core and of the registered games, as C."""
     from Cython.Build import cythonize  # noqa: PLC0415  (known only in the build environment)
 
     sources = sorted(path for room in ROOMS for path in Path(room).rglob("*.pyx"))
-    headers = sorted(str(path) for room in ROOMS for path in Path(room).rglob("*.h"))
     tracing: list[tuple[str, str | None]] = [
         ("CYTHON_TRACE_NOGIL", "1"),
         ("CYTHON_USE_SYS_MONITORING", "0"),
@@ -132,7 +159,6 @@ def extensions() -> list[Extension]:
             ".".join(path.with_suffix("").parts),
             [str(path)],
             include_dirs=["."],
-            depends=headers,
             define_macros=macros,
         )
         for path in sources
@@ -144,9 +170,11 @@ def extensions() -> list[Extension]:
         modules,
         compiler_directives=directives(MODE),
         build_dir=place,
-        force=MODE == "trace",
+        force=MODE == "trace" or is_outdated(),
         quiet=True,
     )
+    for extension in made:  # Cython knows the headers that its own sources name
+        extension.depends = with_included(extension.depends)
     return made
 
 

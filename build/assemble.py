@@ -4,7 +4,7 @@ else, as PyInstaller's writers make it.
     PYTHONHASHSEED=0 python -P build/assemble.py < plan.json
 
 It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends
-on what else is loaded, and on the order of sets. `build/frozen.py` makes the plan:
+on what else is loaded, and on the order of sets. `build/freeze.py` makes the plan:
 
     bootloader, executable      files; the executable is made
     library                     the name of Python's shared library among the files

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from build import exe, frozen
+from build import exe, freeze
 from build.native import Native
 
 if TYPE_CHECKING:
@@ -16,4 +16,4 @@ start, seconds = exe.start, exe.seconds
 
 def make(game: str, out: Path) -> Path:
     """The executable of a game. Raises QuartetError."""
-    return frozen.make(game, Native.here(), out)
+    return freeze.make(game, Native.here(), out)

@@ -1,7 +1,7 @@
 """`quartet pack exe`: the one file that goes into a strategy's folder, for this system or for
 Windows.
 
-It is the agent as `python -m GAME` starts it; build/frozen.py says how it is made.
+It is the agent as `python -m GAME` starts it; build/freeze.py says how it is made.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from build import frozen
+from build import freeze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,10 @@ def make(
 ) -> Path:
     """The executable of a game. `windows_python` is a folder with a Python for Windows. Raises
     QuartetError."""
-    return frozen.make(game, system(platform, windows_python), out, in_folder=onedir)
+    return freeze.make(game, system(platform, windows_python), out, in_folder=onedir)
 
 
-def system(platform: str, windows_python: Path | None) -> frozen.System:
+def system(platform: str, windows_python: Path | None) -> freeze.System:
     """What to pack for. Raises QuartetError."""
     if platform == "windows" and sys.platform != "win32":
         from build.windows import Windows  # noqa: PLC0415
@@ -47,7 +47,7 @@ def system(platform: str, windows_python: Path | None) -> frozen.System:
 def start(artefact: Path, folder: Path) -> Sequence[str] | None:
     """Lay the executable into a folder, and give the command by which a judge starts it there; None
     where nothing here can run it."""
-    content = artefact.parent / frozen.CONTENT
+    content = artefact.parent / freeze.CONTENT
     if content.is_dir():
         shutil.copytree(content, folder / content.name)
     program = folder / artefact.name

@@ -11,7 +11,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from build import frozen, sources
+from build import freeze, sources
 from core.errors import QuartetError
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ LEVEL = "x86-64-v2"
 LIBRARY = "agent.so"
 
 
-class Native(frozen.System):
+class Native(freeze.System):
     """The machine that this runs on."""
 
     @classmethod
     def here(cls) -> Native:
         """Raises QuartetError where this Python cannot be packed."""
-        home = frozen.pyinstaller()
+        home = freeze.pyinstaller()
         from PyInstaller import PLATFORM  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415  (an extra)
         from PyInstaller.depend.bindepend import get_python_library_path  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
 

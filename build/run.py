@@ -2,9 +2,10 @@
 build/run.py quartet games`.
 
 The environment is `.venv` in the checkout, with the project installed so that changed Python files
-count at once. It is made when it is missing, and brought up to date when a compiled source or the
-project's description has changed; otherwise this costs a few milliseconds. All it needs is Python
-and a C compiler. It tells its slow steps in short lines on stderr, and the rest to a log.
+count at once. It is made when it is missing. What has changed since is compiled; pip runs again
+when the project's description changes, or a command needs an extra that is not there yet.
+Otherwise this costs a few milliseconds. All it needs is Python and a C compiler. It tells its slow
+steps in short lines on stderr, and the rest to a log.
 """
 
 # No syntax here that an old Python would stumble over before it is told that it is too old.
@@ -22,6 +23,8 @@ import platform
 import re
 import shutil
 import subprocess
+import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -36,13 +39,17 @@ LOG = VENV / "quartet-install.log"
 
 PLAIN = ("quartet", "python")
 """Commands for which a plain install is enough; all others come with the developers' tools."""
-WATCHED = (
-    "setup.py",
-    "pyproject.toml",
+TOOLS = "dev"
+"""The extra with the developers' tools, and with all that is in the others."""
+EXTRAS = {"pack": "pack", "tournament": "stats", "train": "train", "--cluster": "cluster"}
+"""Sub-command of `quartet`, or option, -> the extra that it needs."""
+PROJECT = ("setup.py", "pyproject.toml")
+"""What an install depends on."""
+SOURCES = (
     "quartet/registry.py",
     *(f"[!.]*/**/*.{kind}" for kind in ("pyx", "pxd", "pxi", "h")),
 )
-"""What an install depends on. Python files are not among it: they are used where they lie."""
+"""What is compiled. Other Python files are not among it: they are used where they lie."""
 OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none"
 """What pip says, among much else, when it does not get through to its index."""
 
@@ -60,15 +67,22 @@ def maker() -> str:
     return f"{sys.version} in {sys.base_prefix}, {ROOT}"
 
 
-def content() -> str:
-    """A fingerprint of what is to be installed."""
-    digest = hashlib.sha256(
-        f"{os.environ.get('QUARTET_BUILD')} {os.environ.get('QUARTET_CPU')}".encode()
-    )
-    for path in sorted(path for pattern in WATCHED for path in ROOT.glob(pattern)):
+def content(patterns: Iterable[str], *more: str | None) -> str:
+    """A fingerprint of the files of these patterns, and of `more`."""
+    digest = hashlib.sha256(repr(more).encode())
+    for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         data = path.read_bytes()
         digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
+
+
+def extras(command: list[str]) -> set[str]:
+    """The extras that a command needs."""
+    if command[0] not in PLAIN:
+        return {TOOLS}
+    words = [*command[1:2], *(word for word in command if word.startswith("--"))]
+    names = {EXTRAS.get(word.partition("=")[0]) for word in words if command[0] == "quartet"}
+    return {name for name in names if name}
 
 
 def is_built() -> bool:
@@ -94,46 +108,45 @@ def write_state(state: dict[str, Any]) -> None:
     STATE.write_text(json.dumps(state), encoding="utf-8")
 
 
-def prepare(*, tools: bool) -> None:
-    """Make the environment, or bring it up to date. Raises EnvironmentFailure."""
+def prepare(needed: set[str]) -> None:
+    """Make the environment with these extras, or bring it up to date. Raises EnvironmentFailure."""
     state = read_state()
-    wanted = content()
-    if (
-        state.get("maker") == maker()
-        and state.get("content") == wanted
-        and (state.get("tools") or not tools)
-        and is_built()
-    ):
-        return
+    project = content(PROJECT)
+    sources = content(SOURCES, os.environ.get("QUARTET_BUILD"), os.environ.get("QUARTET_CPU"))
     if state.get("maker") != maker():
         make()
-        state = {}
-    had_tools = bool(state.get("tools"))
-    tools = tools or had_tools
-    write_state({})
-    say(f"compiling, and installing into {VENV.name} ...")
-    command = [
-        str(BIN / "python"),
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "--no-input",
-        "install",
-    ]
-    if had_tools:  # what compiles is there: no need to fetch it again
-        command.append("--no-build-isolation")
-    log = logged([*command, "-e", ".[dev]" if tools else "."])
-    # A pip that failed has cleaned up behind itself; next time it will be asked again, in the same
-    # environment.
-    write_state(
-        {
-            "maker": maker(),
-            "tools": tools if log is None else had_tools,
-            "content": wanted if log is None else None,
-        }
-    )
+        state = {"maker": maker()}
+    there = set(state.get("extras", ()))
+    if state.get("project") != project or not (TOOLS in there or needed <= there):
+        say(f"compiling, and installing into {VENV.name} ...")
+        write_state({})
+        log = install(there | needed)
+        # A pip that failed has cleaned up behind itself; next time it will be asked again, in the
+        # same environment.
+        new = {"project": project, "extras": sorted(there | needed), "sources": sources}
+        write_state(state | (new if log is None else {"project": None}))
+    elif state.get("sources") != sources or not is_built():
+        say("compiling ...")
+        write_state(state | {"sources": None})
+        log = logged([str(BIN / "python"), "setup.py", "--quiet", "build_ext", "--inplace"])
+        if log is None:
+            write_state(state | {"sources": sources})
+    else:
+        return
     if log is not None:
         raise EnvironmentFailure(f"{reason(log)} (the whole story: {LOG})")
+
+
+def install(extras: set[str]) -> str | None:
+    """Install the project with these extras, and what compiles it before: else pip would fetch that
+    into a place of its own, each time. None, or the log of a failure."""
+    pip = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    description = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    log = logged([*pip, *description["build-system"]["requires"]])
+    if log is not None:
+        return log
+    names = f"[{','.join(sorted(extras))}]" if extras else ""
+    return logged([*pip, "--no-build-isolation", "-e", f".{names}"])
 
 
 def make() -> None:
@@ -184,7 +197,7 @@ def reason(log: str) -> str:
             "pip cannot reach its package index; is this machine online, and does it need a proxy?"
         )
     errors = re.findall(r"^\W*error: (.+)", log, re.MULTILINE | re.IGNORECASE)
-    return errors[-1].strip() if errors else "pip failed"
+    return errors[-1].strip() if errors else "the install failed"
 
 
 def run(command: list[str]) -> NoReturn:
@@ -214,7 +227,7 @@ def main(command: list[str]) -> NoReturn:
             "usage: python3 build/run.py COMMAND [ARGUMENT ...], for example: python3 build/run.py quartet games"
         )
     try:
-        prepare(tools=command[0] not in PLAIN)
+        prepare(extras(command))
         run(command)
     except EnvironmentFailure as failure:
         sys.exit(f"quartet: {failure}")

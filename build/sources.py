@@ -16,6 +16,7 @@ import platform
 import re
 import shlex
 import subprocess
+import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -147,6 +148,12 @@ def _python_imports(node: ast.AST) -> Iterator[str]:
         yield from _python_imports(child)
 
 
+def how_to_install() -> str:
+    """What to do where this Python lacks what packing needs."""
+    pip = shlex.join([sys.executable, "-m", "pip", "install", "-e", f"{ROOT}[pack]"])
+    return f"run {pip}, or pack by python3 {ROOT / 'build' / 'run.py'} quartet pack ..."
+
+
 def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
     """Module -> its C file, by the project's own directives; made anew only where a source has
     changed. Raises QuartetError."""
@@ -159,9 +166,7 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
 
         from setup import directives  # noqa: PLC0415
     except ImportError as error:
-        raise QuartetError(
-            f"{error.name} is missing; install what packing needs: python -m pip install -e '.[pack]'"
-        ) from error
+        raise QuartetError(f"{error.name} is missing; {how_to_install()}") from error
     # the C files name their sources, and the same bytes come out wherever the checkout lies
     with contextlib.chdir(ROOT):
         wanted = [

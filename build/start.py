@@ -1,4 +1,4 @@
-"""What runs first in an executable file, before anything of ours can be imported. `build/frozen.py`
+"""What runs first in an executable file, before anything of ours can be imported. `build/freeze.py`
 puts it there, and a call of `run`.
 
 PyInstaller's bootloader has unpacked everything into a folder, `sys._MEIPASS`, and started Python,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Extensions:
     """Gives Python our extension modules: an importer, as `sys.meta_path` has them.
 
-    `files` has for each its file's name and the name that it has there, see `build/frozen.py`.
+    `files` has for each its file's name and the name that it has there, see `build/freeze.py`.
     """
 
     def __init__(self, folder: str, files: dict[str, tuple[str, str]]) -> None:

@@ -22,7 +22,7 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from build import frozen, sources
+from build import freeze, sources
 from build.native import LEVEL, inner_name
 from core.errors import QuartetError
 
@@ -46,13 +46,13 @@ WINE_HOME = sources.ROOT / ".build" / "windows" / "wine"
 """A Windows of our own: the user's is left alone."""
 
 
-class Windows(frozen.System):
+class Windows(freeze.System):
     """64-bit Windows, seen from another system."""
 
     @classmethod
     def from_here(cls, folder: Path | None) -> Windows:
         """With the Python for Windows in that folder, or a fetched one. Raises QuartetError."""
-        frozen.pyinstaller()
+        freeze.pyinstaller()
         if shutil.which(COMPILER) is None:
             raise QuartetError(
                 f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})"
@@ -133,7 +133,7 @@ def bootloader() -> Path:
     """The pinned PyInstaller's for Windows. Raises QuartetError."""
     return (
         unpacked(
-            f"pyinstaller=={frozen.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe"
+            f"pyinstaller=={freeze.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe"
         )
         / "run.exe"
     )

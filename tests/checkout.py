@@ -65,6 +65,5 @@ def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.Co
 
 
 def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Compile the extensions of a copy in place; `--inplace` would compile all of them into a
-    folder of its own first."""
-    return python(checkout, "setup.py", "--quiet", "build_ext", "--build-lib", ".", **environment)
+    """Compile the extensions of a copy in place."""
+    return python(checkout, "setup.py", "--quiet", "build_ext", "--inplace", **environment)

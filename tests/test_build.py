@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import setup
 from quartet import registry
 from tests import checkout
 from tests.games import ROOT, is_whole
+from tests.tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +73,7 @@ def test_cl_gets_no_flag_of_gcc() -> None:
 # Other compilers, as far as this machine has them
 
 
+@pytest.mark.slow
 def test_clang_compiles_everything(tmp_path: Path) -> None:
     if shutil.which("clang") is None:
         return  # its flags are gcc's, see above
@@ -81,10 +84,10 @@ def test_clang_compiles_everything(tmp_path: Path) -> None:
         assert checkout.python(home, "-m", "quartet", "perft", game, "2").returncode == 0
 
 
+@pytest.mark.slow
 def test_mingw_compiles_everything(tmp_path: Path) -> None:
     """To object files: linking takes a Python for Windows."""
-    if shutil.which("x86_64-w64-mingw32-gcc") is None:
-        return  # its flags are gcc's, see above
+    compiler = need("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
     headers = shutil.copytree(sysconfig.get_path("include"), tmp_path / "include")
     shutil.copy(ROOT / "build" / "windows" / "pyconfig.h", headers)
     home = checkout.copy_built(tmp_path / "checkout")
@@ -108,7 +111,7 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
         f"-I{headers}",
         "-I.",
     ]
-    command = ["x86_64-w64-mingw32-gcc", *flags, "-c"]
+    command = [compiler, *flags, "-c"]
 
     def compiled(source: Path) -> subprocess.CompletedProcess[str]:
         target = tmp_path / f"{source.parent.name}-{source.stem}.o"
@@ -125,6 +128,58 @@ def test_mingw_compiles_everything(tmp_path: Path) -> None:
             assert done.returncode == 0, done.stderr
 
 
+# What a change compiles
+
+
+def test_headers_that_headers_include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the root, as our include path has it, and from beside the header; in circles, too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name, text in {
+        "a/first.h": '#include "a/b/second.h"\n# include <math.h>\n#include "elsewhere.h"\n',
+        "a/b/second.h": '  #  include "third.h" // beside\n#include "../first.h"\n',
+        "a/b/third.h": "",
+        "a/third.h": "",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert setup.with_included(["a/first.h"]) == ["a/b/second.h", "a/b/third.h", "a/first.h"]
+
+
+@pytest.mark.slow
+def test_a_change_compiles_what_uses_it(tmp_path: Path) -> None:
+    """A constant of an engine, a search kernel, a C header, and one that this includes."""
+    home = checkout.copy_built(tmp_path / "checkout")
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+
+    def compiled(changed: str, text: str = "\n") -> set[str]:
+        before = {path: path.stat().st_mtime_ns for path in home.rglob(f"*{suffix}")}
+        with (home / changed).open("a") as file:
+            file.write(text)
+        done = checkout.build(home)
+        assert (done.returncode, done.stderr) == (0, "")
+        return {
+            path.relative_to(home).as_posix().removesuffix(suffix) + ".pyx"
+            for path, time in before.items()
+            if path.stat().st_mtime_ns != time
+        }
+
+    def including(name: str) -> set[str]:
+        return {
+            path.relative_to(home).as_posix()
+            for path in home.glob("*/**/*.pyx")
+            if f'{name}"' in path.read_text() and "tests" not in path.parts
+        }
+
+    assert compiled("README.md") == set()
+    assert compiled("connexion/engine.pyx") == {"connexion/engine.pyx"}
+    kernel = "core/search/alphabeta.pxi"
+    assert compiled(kernel) == including(kernel) != set()
+    (home / "core/nn/more.h").touch()
+    header = "core/nn/sparse_net.h"
+    assert compiled(header, '\n#include "core/nn/more.h"\n') == including(header) != set()
+    assert compiled("core/nn/more.h") == including(header)
+
+
 # What is missing
 
 
@@ -133,6 +188,7 @@ def one_line(text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_no_compiler(tmp_path: Path) -> None:
     done = checkout.build(checkout.copy_built(tmp_path / "checkout"), CC="/nonexistent/cc")
     assert done.returncode == 1

@@ -15,6 +15,7 @@ from tests.games import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
 GAME = "noughts"
 PARTS = ROOT / "tests" / "fifth"
 LINE = f'    "{GAME}": "{GAME}",\n'
@@ -43,6 +44,8 @@ def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
         "-q",
         "-k",
         GAME,
+        "-m",
+        "",
         "tests/test_contract.py",
         "tests/test_imports.py",
         "tests/test_scenes.py",
@@ -57,7 +60,7 @@ def test_the_house_keeps_its_rules(house: Path) -> None:
         "tests/test_imports.py::test_nobody_imports_what_he_must_not",
         "tests/test_imports.py::test_only_the_registry_lists_the_games",
     )
-    done = checkout.python(house, "-m", "pytest", "-q", *rules)
+    done = checkout.python(house, "-m", "pytest", "-q", "-m", "", *rules)
     assert done.returncode == 0, done.stdout
 
 
@@ -72,6 +75,8 @@ def test_without_its_data_files_it_fails(house: Path) -> None:
             "-q",
             "-k",
             f"{GAME} and (perft or golden)",
+            "-m",
+            "",
             "tests/test_contract.py",
         )
     finally:

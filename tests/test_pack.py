@@ -38,10 +38,13 @@ PYTHONS = sorted(
 """The one that runs the tests, and pyenv's, where there are any."""
 FIXED = {"QUARTET_NODES": "500", "QUARTET_SEED": "1"}
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux",
-    reason="the judges' machines run Linux, and so must the one that packs for them",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform != "linux",
+        reason="the judges' machines run Linux, and so must the one that packs for them",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

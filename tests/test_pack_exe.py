@@ -30,9 +30,12 @@ from ugolki.reference import Position
 if TYPE_CHECKING:
     from core.rules import Position as AnyPosition
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.version_info >= (3, 13), reason="the pinned PyInstaller knows Python 3.11 and 3.12"
+    ),
+]
 
 EXAMPLE = (ROOT / "tests/data/ugolki/example_input.txt").read_bytes()
 MINGW = ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc")
@@ -239,13 +242,13 @@ def test_the_budget_counts_from_the_start_of_the_outer_process(unpacking: Strate
 
 @pytest.mark.parametrize("version", ["installed", "for Windows"])
 def test_the_bootloader_does_not_wait(version: str) -> None:
-    frozen_build = workshop.load("frozen")
+    freeze = workshop.load("freeze")
     if version == "installed":
-        bootloader = next((frozen_build.pyinstaller() / "bootloader").glob("*/run*"))
+        bootloader = next((freeze.pyinstaller() / "bootloader").glob("*/run*"))
     else:
         windows = workshop.load("windows")
         bootloader = windows.bootloader()
-    assert not frozen_build.waits_for_session_end(bootloader)
+    assert not freeze.waits_for_session_end(bootloader)
 
 
 def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
@@ -260,21 +263,33 @@ def test_a_bootloader_that_waits_is_refused(tmp_path: Path) -> None:
     )
     flags = ["-D_WIN32_WINNT=0x0A00", "-o", str(tmp_path / "run.exe")]
     subprocess.run([compiler, str(source), *flags, "-luser32"], check=True)
-    frozen_build, native = workshop.load("frozen"), workshop.load("native")
-    assert frozen_build.waits_for_session_end(tmp_path / "run.exe")
+    freeze, native = workshop.load("freeze"), workshop.load("native")
+    assert freeze.waits_for_session_end(tmp_path / "run.exe")
     here = native.Native.here()
     bad = native.Native(
         tmp_path / "run.exe", here.library, here.suffix, here.modules, here.compiled, here.endings
     )
     with pytest.raises(QuartetError, match="waits when its program has ended"):
-        frozen_build.make("ugolki", bad, tmp_path)
+        freeze.make("ugolki", bad, tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["PyInstaller", "Cython.Build"])
+def test_a_tool_that_is_missing(
+    missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What to do is said for the Python that runs."""
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(QuartetError, match=f"{missing} is missing; run ") as told:
+        workshop.load("exe").make("ugolki", tmp_path)
+    assert f"{sys.executable} -m pip install -e" in str(told.value)
+    assert len(str(told.value).splitlines()) == 1
 
 
 def test_the_pinned_version_stands_in_the_project() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    pinned = f"pyinstaller=={workshop.load('frozen').PINNED}; python_version < '3.13'"
+    pinned = f"pyinstaller=={workshop.load('freeze').PINNED}; python_version < '3.13'"
     assert pinned in extras["pack"]
     assert pinned in extras["dev"]
 

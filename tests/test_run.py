@@ -7,6 +7,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from tests.games import ROOT
 
 SCRIPT = ROOT / "build" / "run.py"
+INSTALL = ["cython", "--no-build-isolation -e ."]
+COMPILE = ["setup.py --quiet build_ext --inplace"]
 
 
 class Home:
@@ -22,7 +25,8 @@ class Home:
     played by `outcomes`.
 
     Attributes:
-        script: the module; path: the checkout; calls: what it ran, "venv" or pip's arguments.
+        script: the module; path: the checkout; calls: what it ran: "venv", what pip was to install,
+            or a script with its arguments.
         outcomes: for the next runs: None success, a text the log of a failure, an exception what
             happens.
     """
@@ -44,24 +48,24 @@ class Home:
         self.module = self.source.with_suffix(importlib.machinery.EXTENSION_SUFFIXES[0])
         self.source.parent.mkdir()
         self.source.touch()
+        (path / "pyproject.toml").write_text('[build-system]\nrequires = ["cython"]\n')
         self.calls: list[str] = []
         self.outcomes: list[str | BaseException | None] = []
 
     def _logged(self, command: list[str]) -> str | None:
-        self.calls.append(
-            "venv" if "venv" in command else " ".join(command[command.index("install") + 1 :])
-        )
+        words = " ".join(command[1:])
+        self.calls.append("venv" if " venv " in words else words.rpartition(" install ")[2])
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, BaseException):
             raise outcome
-        if self.calls[-1] != "venv" and outcome is None:
+        if self.calls[-1] not in {"venv", "cython"} and outcome is None:
             self.module.touch()
         return outcome
 
-    def prepare(self, *, tools: bool = False) -> list[str]:
+    def prepare(self, command: str = "quartet games") -> list[str]:
         """What a run had to do before its command."""
         self.calls.clear()
-        self.script.prepare(tools=tools)
+        self.script.prepare(self.script.extras(command.split()))
         return self.calls
 
 
@@ -71,34 +75,66 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def test_it_makes_the_environment_once(home: Home) -> None:
-    assert home.prepare() == ["venv", "-e ."]
+    assert home.prepare() == ["venv", *INSTALL]
     assert home.prepare() == []
 
 
 def test_tools_come_when_they_are_needed_and_stay(home: Home) -> None:
     home.prepare()
-    assert home.prepare(tools=True) == ["-e .[dev]"]
-    assert home.prepare() == home.prepare(tools=True) == []
+    assert home.prepare("pytest -q") == ["cython", "--no-build-isolation -e .[dev]"]
+    assert (
+        home.prepare() == home.prepare("ruff check .") == home.prepare("quartet pack exe x") == []
+    )
     home.source.write_text("changed")
-    assert home.prepare() == ["--no-build-isolation -e .[dev]"]
+    assert home.prepare() == COMPILE
+    (home.path / "setup.py").touch()
+    assert home.prepare() == ["cython", "--no-build-isolation -e .[dev]"]
+
+
+def test_a_command_brings_its_extra(home: Home) -> None:
+    home.prepare("python -m quartet pack")
+    assert home.prepare("quartet match pack train") == []
+    assert home.prepare("quartet pack exe ugolki")[1:] == ["--no-build-isolation -e .[pack]"]
+    assert home.prepare("quartet pack nypc ataxx") == []
+    more = home.prepare("quartet tournament ataxx --cluster=here:1")[1:]
+    assert more == ["--no-build-isolation -e .[cluster,pack,stats]"]
+    assert home.prepare("quartet selfplay ataxx --cluster here:1") == []
+
+
+def test_every_extra_that_a_command_brings_is_there(home: Home) -> None:
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = described["project"]["optional-dependencies"]
+    assert set(home.script.EXTRAS.values()) <= set(extras)
+    for name, wanted in extras.items():
+        assert set(wanted) <= set(extras[home.script.TOOLS]), name
 
 
 def test_changed_sources_are_compiled(home: Home) -> None:
     home.prepare()
-    for name in ("setup.py", "pyproject.toml", "core/x.pxd", "core/x.h", "core/search/x.pxi"):
+    for name in ("core/x.pyx", "core/x.pxd", "core/x.h", "core/search/x.pxi"):
         (home.path / name).parent.mkdir(exist_ok=True)
         (home.path / name).write_text("changed")
-        assert home.prepare() == ["-e ."], name
+        (home.path / name).with_suffix(home.module.name.removeprefix("clock")).touch()
+        assert home.prepare() == COMPILE, name
     (home.path / "core" / "x.py").write_text("changed")
+    assert home.prepare() == []
+
+
+@pytest.mark.parametrize("name", ["setup.py", "pyproject.toml"])
+def test_a_changed_description_is_installed(home: Home, name: str) -> None:
+    home.prepare()
+    with (home.path / name).open("a") as file:
+        file.write("# changed")
+    assert home.prepare() == INSTALL
     assert home.prepare() == []
 
 
 def test_other_ways_to_build_are_built(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.prepare()
     monkeypatch.setenv("QUARTET_BUILD", "debug")
-    assert home.prepare() == ["-e ."]
+    assert home.prepare() == COMPILE
     home.module.unlink()
-    assert home.prepare() == ["-e ."]
+    assert home.prepare() == COMPILE
 
 
 def test_another_python_or_place_takes_another_environment(
@@ -106,24 +142,38 @@ def test_another_python_or_place_takes_another_environment(
 ) -> None:
     home.prepare()
     monkeypatch.setattr(home.script, "maker", lambda: "somebody else")
-    assert home.prepare() == ["venv", "-e ."]
+    assert home.prepare() == ["venv", *INSTALL]
 
 
-@pytest.mark.parametrize("killed_in", [0, 1])
+@pytest.mark.parametrize("killed_in", [0, 1, 2])
 def test_a_half_made_environment_is_made_anew(home: Home, killed_in: int) -> None:
     home.outcomes = [*[None] * killed_in, KeyboardInterrupt()]
     with pytest.raises(KeyboardInterrupt):
         home.prepare()
     (home.path / ".venv" / "rubbish").touch()
-    assert home.prepare() == ["venv", "-e ."]
+    assert home.prepare() == ["venv", *INSTALL]
     assert not (home.path / ".venv" / "rubbish").exists()
 
 
-def test_after_a_failure_only_the_install_is_tried_again(home: Home) -> None:
-    home.outcomes = [None, "error: out of luck"]
+@pytest.mark.parametrize("failing", [1, 2])
+def test_after_a_failure_only_the_install_is_tried_again(home: Home, failing: int) -> None:
+    home.outcomes = [*[None] * failing, "error: out of luck"]
     with pytest.raises(home.script.EnvironmentFailure, match="out of luck"):
         home.prepare()
-    assert home.prepare() == ["-e ."]
+    assert home.prepare() == INSTALL
+
+
+@pytest.mark.parametrize("outcome", ["core/clock.pyx:1:1: Expected", "", KeyboardInterrupt()])
+def test_what_was_not_compiled_is_tried_again(home: Home, outcome: str | BaseException) -> None:
+    """Even where the sources are again what they were."""
+    home.prepare()
+    home.outcomes = [outcome]
+    home.source.write_text("changed")
+    with pytest.raises((home.script.EnvironmentFailure, KeyboardInterrupt)):
+        home.prepare()
+    home.source.write_text("")
+    assert home.prepare() == COMPILE
+    assert home.prepare() == []
 
 
 def test_it_removes_no_environment_that_it_did_not_make(home: Home) -> None:
@@ -153,7 +203,7 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
         ("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\nERROR: No matching distribution", "cannot reach its package index"),
         ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)", "cannot reach its package index"),
         ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
-        ("", "pip failed"),
+        ("", "the install failed"),
     ],
 )  # fmt: skip
 def test_a_wall_of_text_becomes_a_sentence(home: Home, log: str, sentence: str) -> None:

@@ -294,11 +294,9 @@ def pyinstaller() -> Path:
     try:
         import PyInstaller  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise QuartetError(
-            "PyInstaller is missing; install what packing needs: python -m pip install -e '.[pack]'"
-        ) from None
+        raise QuartetError(f"PyInstaller is missing; {sources.how_to_install()}") from None
     if PyInstaller.__version__ != PINNED:
         raise QuartetError(
-            f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}: python -m pip install -e '.[pack]'"
+            f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}; {sources.how_to_install()}"
         )
     return Path(PyInstaller.__file__).parent
