@@ -8,7 +8,8 @@ import sys
 
 from applegame import protocol
 from applegame.players import NAMES, SLOWER_NAMES, player
-from core.agent.lines import Agent, converse, equip, parse_arguments
+from core.agent.cli import equip, parse_arguments
+from core.agent.lines import Agent, converse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

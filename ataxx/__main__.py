@@ -11,8 +11,9 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
+from core.agent.cli import equip, parse_arguments, told_start
 from core.agent.files import FAILED, complain
-from core.agent.lines import Agent, converse, equip, parse_arguments, told_start
+from core.agent.lines import Agent, converse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

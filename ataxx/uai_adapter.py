@@ -14,18 +14,21 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from ataxx import protocol
 from ataxx.rules import Position
 from ataxx.uai_text import parse_uai
+from core.agent.cli import told_start
 from core.agent.files import BAD_INPUT, FAILED, GOOD, complain
-from core.agent.lines import LONGEST_LINE, told_start
+from core.agent.lines import LONGEST_LINE
 from core.errors import QuartetError, TextError
 from core.leaving import leave_on
 from core.messages import READY_ANSWER, Finish, Opponent, Ready, Turn
@@ -37,6 +40,10 @@ if TYPE_CHECKING:
 MARGIN_MS = 10
 """The engine is told that it has so much less on its clock: what adapter, pipes and the judge's
 whole milliseconds may cost."""
+USERS_PATH = "QUARTET_USERS_PYTHONPATH"
+"""The environment variable in which a judge of ours keeps the user's PYTHONPATH, empty for none."""
+SHELL_SYNTAX = set("|&;<>()$`*?#~={}%\\\n")
+"""Characters that only the shell can make sense of; a command with one stays as it is."""
 QUIT_SECONDS = 0.3
 """For the engine to end after `quit`, before it is killed; the judge gives us a second."""
 OPTION = re.compile(r"""--(margin|option|go)[ =]("[^"]*"|'[^']*'|\S+)\s+""")
@@ -97,11 +104,17 @@ class Engine:
     def __init__(self, command: str, heard: SimpleQueue[tuple[bool, str | None]]) -> None:
         """Start it. Raises OSError."""
         is_file = os.path.isfile(command)  # noqa: PTH113  (a long command is no name)
-        words = [os.path.abspath(command)] if is_file else command  # noqa: PTH100
+        words = [os.path.abspath(command)] if is_file else whole_paths(command)  # noqa: PTH100
         # A group of its own: a shell's children are to end with it.
         group = {} if sys.platform == "win32" else {"process_group": 0}
         self._process = subprocess.Popen(
-            words, shell=not is_file, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **group
+            words,
+            shell=not is_file,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=outside(),
+            env=own_environment(),
+            **group,
         )  # type: ignore[call-overload]
         threading.Thread(
             target=listen, args=(self._process.stdout, heard, True), daemon=True
@@ -135,6 +148,38 @@ class Engine:
             else:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+
+def outside() -> str | None:
+    """A folder to start the engine in that is not the one of our packages: there `python -m` would
+    find ours instead of its own. None for the folder that we are in."""
+    here, home = Path.cwd(), Path(__file__).resolve().parents[1]
+    return tempfile.gettempdir() if here == home or home in here.parents else None
+
+
+def own_environment() -> dict[str, str]:
+    """The environment without the import path by which we were found; the user's own stays."""
+    environment = dict(os.environ)
+    theirs = environment.pop(USERS_PATH, None)
+    if theirs is not None:
+        environment.pop("PYTHONPATH", None)
+        if theirs:
+            environment["PYTHONPATH"] = theirs
+    return environment
+
+
+def whole_paths(command: str) -> str:
+    """A command with the files that it names by their whole paths: it may start elsewhere."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    if SHELL_SYNTAX & set(command):
+        return command
+    return shlex.join(
+        str(Path(word).absolute()) if "/" in word and Path(word).is_file() else word
+        for word in words
+    )
 
 
 def listen(source: BinaryIO, heard: SimpleQueue[tuple[bool, str | None]], is_engine: bool) -> None:

@@ -8,7 +8,8 @@ import sys
 
 from connexion import protocol
 from connexion.players import NAMES, player
-from core.agent.lines import Agent, converse, equip, parse_arguments
+from core.agent.cli import equip, parse_arguments
+from core.agent.lines import Agent, converse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

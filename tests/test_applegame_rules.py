@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from quartet.judge.gamelog import replay
 
 from applegame import protocol
 from applegame.players import NAMES, SLOWER_NAMES, player, swing
@@ -18,7 +19,6 @@ from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 from core.messages import SIDES
 from core.players import lead
-from quartet.judge.gamelog import replay
 
 DATA = Path(__file__).parent / "data" / "applegame"
 EXAMPLE = (DATA / "example_input.txt").read_text(encoding="ascii")

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quartet.arena.launch import START, fingerprint, launch, start_environment
 
 from ataxx import make_openings
 from ataxx.fen import START as USUAL
 from ataxx.openings import BOOK, start_fen
 from ataxx.reference import Position as Reference
 from ataxx.rules import Position
-from core.agent.lines import told_start
+from core.agent.cli import told_start
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
-from quartet.arena.launch import START, fingerprint, launch, start_environment
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"

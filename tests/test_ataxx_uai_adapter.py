@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from quartet.arena.launch import START, launch
+from quartet.judge.lines import Contestant, Duel, LineResult, LineTurn, Terms
+from quartet.judge.verdict import Termination
 
 from ataxx.fen import START as USUAL
 from ataxx.rules import Position
 from ataxx.uai_adapter import MARGIN_MS, Settings, parse_arguments
 from core.errors import TextError
-from quartet.arena.launch import START, launch
 from quartet.judge import game as games
-from quartet.judge.lines import Contestant, Duel, LineResult, LineTurn, Terms
-from quartet.judge.verdict import Termination
 from tests.processes import living_children
 
 if TYPE_CHECKING:

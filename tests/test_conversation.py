@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-
-from quartet.judge import conversation as conversations
 from quartet.judge.conversation import Conversation, NotStartedError, Word
 from quartet.judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
 from quartet.judge.tree import Tree
+
+from quartet.judge import conversation as conversations
 from tests.processes import living_children
 
 if TYPE_CHECKING:

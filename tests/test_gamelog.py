@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from quartet.judge.gamelog import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, Replay, replay
+
 from tests.linegames import NAMES, judge, load
 
 if TYPE_CHECKING:

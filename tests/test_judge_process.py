@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-
 from quartet.judge.folder import ANSWER_LIMIT, Folder
+
 from quartet.judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
 from tests.processes import living_children
 

@@ -16,8 +16,9 @@ from quartet.judge.gamelog import replay
 
 import core.agent.lines
 import core.native.clock
+from core.agent.cli import equip, parse_arguments
 from core.agent.files import GOOD
-from core.agent.lines import PANIC_MS, Agent, converse, equip, parse_arguments
+from core.agent.lines import PANIC_MS, Agent, converse
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
 from core.messages import Finish, Init, Ready, Turn

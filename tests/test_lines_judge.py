@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-
-from core.messages import Abort, Debug, Finish, Ply
-from quartet.judge import conversation as conversations
 from quartet.judge.lines import Contestant, Duel, LineResult, Terms
 from quartet.judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
 from quartet.judge.verdict import Termination
+
+from core.messages import Abort, Debug, Finish, Ply
+from quartet.judge import conversation as conversations
 from tests.fakegame import GAME, Position
 from tests.processes import living_children
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from quartet.judge.program import Program, turn_seed
+from quartet.judge.record import Header, Log, Turn, read_log
+from quartet.judge.verdict import Verdict
 
 from quartet import registry
 from quartet.judge import referee
-from quartet.judge.program import Program, turn_seed
-from quartet.judge.record import Header, Log, Turn, read_log
 from quartet.judge.table import Table
-from quartet.judge.verdict import Verdict
 from ugolki.geometry import SEATS
 from ugolki.reference import PASS, Position
 

@@ -13,12 +13,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from quartet.judge.lines import Contestant, Duel, Terms
 
 from core.errors import QuartetError
 from quartet import registry
 from quartet.cli import workshop
 from quartet.judge import game as games
-from quartet.judge.lines import Contestant, Duel, Terms
 from tests import checkout
 from tests.games import ROOT, is_whole
 from tests.linegames import NAMES

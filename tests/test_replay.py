@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from quartet.judge.program import Program
+from quartet.judge.record import VERSION, Log, LogWriter, Turn, read_log
+from quartet.judge.verdict import Verdict
 
 from core.errors import TextError
 from quartet.judge import check, referee
-from quartet.judge.program import Program
-from quartet.judge.record import VERSION, Log, LogWriter, Turn, read_log
 from quartet.judge.table import Table
-from quartet.judge.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

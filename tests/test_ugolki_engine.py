@@ -7,11 +7,11 @@ from concurrent.futures import ProcessPoolExecutor
 from statistics import fmean
 
 import pytest
+from quartet.arena.inprocess import Budget, match
 
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
-from quartet.arena.inprocess import Budget, match
 from ugolki.engine import DEFAULT_ITERATIONS, Engine
 from ugolki.geometry import SEATS, SIZE, distance
 from ugolki.players import player

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,6 +17,9 @@ from quartet.arena.files import locked
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+LOOK_SECONDS = 0.5
+"""Between two looks for a free core."""
 
 
 def usable_cores() -> list[int]:
@@ -42,9 +47,19 @@ class Cores:
     """
 
     def __init__(self, jobs: int | None = None, *, crowded: bool = False) -> None:
-        """`jobs` cores, by default all that no other run plays on; more than those only if
-        `crowded`, free ones first. Raises QuartetError."""
+        """Hold cores.
+
+        Args:
+            jobs: int | None; how many, by default all that no other run plays on; where there is
+                none, it is waited for.
+            crowded: bool; whether more than the free ones are taken, those first.
+
+        Raises:
+            QuartetError: more are asked for than are free.
+        """
         usable = usable_cores()
+        if jobs is None and not crowded:
+            _wait_for_one(usable)
         with ExitStack() as held:
             free: list[int] = []
             for core in usable:
@@ -79,6 +94,32 @@ class Cores:
     ) -> None:
         """Let others have them."""
         self.close()
+
+
+def _wait_for_one(usable: list[int]) -> None:
+    """Wait until a core is free, and say so where it takes a while."""
+    told = False
+    while not any(map(_is_free, usable)):
+        if not told:
+            print(
+                f"quartet: other runs play on all {len(usable)} cores; waiting for one "
+                "(--crowded shares them)",
+                file=sys.stderr,
+            )
+            told = True
+        time.sleep(LOOK_SECONDS)
+
+
+def _is_free(core: int) -> bool:
+    """Whether no other run plays on a core."""
+    try:
+        lock = locked(_lock(core))
+    except OSError:
+        return True  # where nothing can be written, runs know nothing of each other
+    if lock is None:
+        return False
+    lock.close()
+    return True
 
 
 def _lock(core: int) -> Path:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 import msgspec
 
 from core.errors import IllegalMoveError, QuartetError, TextError
+from core.messages import SIDES
 from core.rules import places, shares
 from quartet.judge.process.words import printable
 from quartet.judge.seats.seat import Answer, NotReadyError, TakeBackError
@@ -111,6 +112,7 @@ class Match:
         self.result: Result | None = None
         self._seats = list(seats)
         self._watchers = watchers
+        self._notes: list[str] = []
         self._pending: tuple[tuple[int, str], ...] = ()
         self._check()
         self.position: Position = self.first()
@@ -350,6 +352,7 @@ class Match:
     def _finish(self, foul: Turn | None) -> Result:
         """Dismiss everybody, and say how the game ended."""
         offender = None if foul is None else foul.seat
+        self._note_same_engine()
         for seat, player in self._sitting():
             if seat != offender:
                 player.dismiss(self)
@@ -427,8 +430,16 @@ class Match:
     def _said(self) -> tuple[tuple[int, str], ...]:
         return tuple((seat, line) for seat, player in self._sitting() for line in player.said())
 
+    def _note_same_engine(self) -> None:
+        """Two versions under test can silently be one: where both find the same file first."""
+        sitting = [player for _, player in self._sitting()]
+        if len(sitting) != len(SIDES) or all(player.built_in for player in sitting):
+            return
+        for path in sorted(sitting[0].loaded() & sitting[1].loaded()):
+            self._notes.append(f"both sides have loaded the same engine, {path}")
+
     def _all_notes(self) -> list[str]:
-        return [
+        return self._notes + [
             f"{self.game.label(seat)} {note}"
             for seat, player in self._sitting()
             for note in dict.fromkeys(player.notes)

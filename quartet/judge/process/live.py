@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -28,7 +29,6 @@ from quartet.judge.turn import ExitReport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 LAST_WORDS = 0.5
 """Seconds that a program which has closed its output, or died, may take for its exit status and its
@@ -208,6 +208,17 @@ class LiveProgram:
             looked = time.perf_counter()
             self._next_look = looked + pause_after(looked - now)
         return self._next_look - now
+
+    def loaded(self, beginning: str) -> frozenset[str]:
+        """Libraries that its processes have loaded and whose names begin so; Linux tells."""
+        found = set()
+        for pid in self._tree.members():
+            with suppress(OSError):
+                for row in Path(f"/proc/{pid}/maps").read_text().splitlines():
+                    path = row.partition("/")[2]
+                    if path.rpartition("/")[2].startswith(beginning):
+                        found.add(f"/{path}")
+        return frozenset(found)
 
     def begin_load(self) -> None:
         """From now on it is watched whether the machine has time for the program."""

@@ -41,6 +41,8 @@ LATE_CODE, MEMORY_CODE = "TLE", "MLE"
 PATIENCE, PATIENCE_SECONDS = 4.0, 1.0
 """Where the clock counts processor time, the wall clock may run this much faster, and so many
 seconds more, before a program that sleeps, or gets no processor, is given up."""
+ENGINE = "engine."
+"""What the name of a compiled engine begins with."""
 FLUSH = "; it lives and has written nothing: does it flush its output?"
 
 
@@ -137,6 +139,10 @@ class LineSeat(Seat):
             self._say(match, Opponent(turn.move, turn.drawn, max(1, turn.ms)), more=True)
         elif match.game.info.chance:
             self._say(match, Drew(turn.drawn))
+
+    def loaded(self) -> frozenset[str]:
+        """Files of engines that the program has loaded, where the system tells."""
+        return frozenset() if self._program is None else self._program.loaded(ENGINE)
 
     def said(self) -> list[str]:
         """Lines of standard error that have come since the last call."""

@@ -30,6 +30,9 @@ NOBODY, PERSON = "none", "human"
 START = "QUARTET_POSITION"
 """The environment variable that tells programs of ours of a start for which their judge has no
 words."""
+USERS_PATH = "QUARTET_USERS_PYTHONPATH"
+"""The environment variable that tells an adapter the user's own import path, which the program that
+it starts must have unchanged."""
 TARGET = 0.8
 """Of a clock for a move that was set for a built-in program: the part after which it is to have
 ended, as 0.4 s are of the contest's 0.5 s."""
@@ -108,7 +111,9 @@ def program_seat(game: Game, player: Player, start: Start, seat: int, hub: Hub) 
         return FileSeat(command, {**more, **env})
     seed = str(turn_seed(start.seed, seat, 0))
     living, more = launch(game, player.command, "--seed", seed)
-    return LineSeat(Command(living, player.cwd, {**more, **env}), hub)
+    lines = LineSeat(Command(living, player.cwd, {**more, **env}), hub)
+    lines.built_in = registry.is_player(name, player.command)
+    return lines
 
 
 def seats_of(game: Game, players: Sequence[Player | None], start: Start) -> list[Seat | None]:
@@ -160,7 +165,8 @@ def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], 
     prefix, command = split(game, program)
     if prefix:
         adapter = game.info.adapters[prefix]
-        return [sys.executable, "-m", adapter, absolute(command)], home()
+        theirs = {USERS_PATH: os.environ.get("PYTHONPATH", "")}
+        return [sys.executable, "-m", adapter, absolute(command)], {**home(), **theirs}
     if registry.is_player(name, program):
         package = registry.GAMES[name]
         return [sys.executable, "-m", package, "--player", program, *arguments], home()

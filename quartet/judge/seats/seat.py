@@ -80,11 +80,13 @@ class Seat:
     Attributes:
         can_take_back: bool; whether turns can be taken back with it.
         clocked: bool; whether its clock runs.
+        built_in: bool; whether it is one of our players, which may share an engine.
         notes: list[str]; what is not as it should be, each said of the seat.
     """
 
     can_take_back = False
     clocked = True
+    built_in = False
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -109,6 +111,10 @@ class Seat:
 
     def taken_back(self, match: Match) -> None:
         """Turns were taken back; `match.position` is the one that the game goes on from."""
+
+    def loaded(self) -> frozenset[str]:
+        """Files of engines that the seat's program has loaded, where that can be known."""
+        return frozenset()
 
     def said(self) -> list[str]:
         """Lines of standard error that have come since the last call."""
