@@ -52,16 +52,33 @@ def elo_of_score(score: float) -> float:
 
 
 def elo(pairs: Mapping[float, float]) -> Rating:
-    """The difference by the scores (0 to 1) of pairs of games, with how often each occurred; normal
-    approximation on the mean.
+    """The difference by the scores of pairs of games; normal approximation on the mean.
 
-    As fishtest's get_elo, the interval is symmetric in scores, not in Elo.
+    As fishtest's get_elo, the interval is symmetric in scores, not in Elo. Pairs that all scored the
+    same have no variance to speak of: then the interval is the one-sided one of Clopper and Pearson
+    where all were won or lost, and Wilson's where they were not, with a pair for a trial.
+
+    Args:
+        pairs: Mapping[float, float]; score of a pair, 0 to 1 -> how often it occurred.
     """
     number = sum(pairs.values())
     mean = sum(score * count for score, count in pairs.items()) / number
     variance = sum(count * (score - mean) ** 2 for score, count in pairs.items()) / number
-    error = NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(variance / number)
-    return Rating(elo_of_score(mean), elo_of_score(mean - error), elo_of_score(mean + error))
+    if variance > 0:
+        error = NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(variance / number)
+        low, high = mean - error, mean + error
+    elif mean in {0.0, 1.0}:
+        bound = (1 - LEVEL) ** (1 / number)
+        if mean == 1:
+            return Rating(math.inf, elo_of_score(bound), math.inf)
+        return Rating(-math.inf, -math.inf, elo_of_score(1 - bound))
+    else:
+        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+        middle = (mean + z * z / (2 * number)) / (1 + z * z / number)
+        spread = math.sqrt(mean * (1 - mean) / number + z * z / (4 * number * number))
+        error = z * spread / (1 + z * z / number)
+        low, high = middle - error, middle + error
+    return Rating(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
 
 
 def superiority(pairs: Mapping[float, float]) -> float:

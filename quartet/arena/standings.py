@@ -41,10 +41,11 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Standard error of `share`, over blocks; nan for fewer than two."""
-        return (
-            stdev(self.shares) / math.sqrt(len(self.shares)) if len(self.shares) > 1 else math.nan
-        )
+        """Standard error of `share`, over blocks; nan for fewer than two, and where all blocks were
+        the same: that is no certainty."""
+        if len(set(self.shares)) < 2:
+            return math.nan
+        return stdev(self.shares) / math.sqrt(len(self.shares))
 
     @property
     def depth(self) -> float:

@@ -383,9 +383,23 @@ def rating_columns(ratings: Sequence[Rating] | None) -> dict[str, list[str]]:
     if ratings is None:
         return {}
     return {
-        "Elo": [f"{rating.elo:+.0f}" for rating in ratings],
-        "95 %": [f"{rating.low:+.0f} .. {rating.high:+.0f}" for rating in ratings],
+        "Elo": [elo_text(rating.elo) for rating in ratings],
+        "95 %": [interval(rating) for rating in ratings],
     }
+
+
+def elo_text(elo: float) -> str:
+    """A rating; a dash where it is infinite."""
+    return f"{elo:+.0f}" if math.isfinite(elo) else "-"
+
+
+def interval(rating: Rating) -> str:
+    """The interval of a rating in words; it may be one-sided."""
+    if math.isinf(rating.high):
+        return f"above {rating.low:+.0f}"
+    if math.isinf(rating.low):
+        return f"below {rating.high:+.0f}"
+    return f"{rating.low:+.0f} .. {rating.high:+.0f}"
 
 
 def figures(
@@ -406,8 +420,8 @@ def figures(
                 "score": line.score,
                 "share": known(line.share),
                 "error": known(line.error),
-                "elo": None if rating is None else rating.elo,
-                "elo95": None if rating is None else [rating.low, rating.high],
+                "elo": None if rating is None else known(rating.elo),
+                "elo95": None if rating is None else [known(rating.low), known(rating.high)],
                 "first_seat_share": line.first_score / line.firsts if line.firsts else None,
                 "seconds": spent.seconds,
                 "turns": spent.turns,
@@ -426,5 +440,5 @@ def figure(value: float, digits: int) -> str:
 
 
 def known(value: float) -> float | None:
-    """The value, None for nan: JSON has no nan."""
-    return None if math.isnan(value) else value
+    """The value, None where it is no number: JSON has neither nan nor infinity."""
+    return value if math.isfinite(value) else None

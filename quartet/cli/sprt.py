@@ -205,7 +205,7 @@ class State:
         found = elo(
             {score: count for score, count in self.test.counts(self.scores).items() if count}
         )
-        return f", Elo {found.elo:+.1f} ({found.low:+.1f} .. {found.high:+.1f})"
+        return f", Elo {running.elo_text(found.elo)} ({running.interval(found)})"
 
 
 def show(console: Console, table: RenderableType, state: State, folder: Path) -> None:
