@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 WORKSHOP = "quartet"
 """The package whose sub-packages, and modules, are rooms of their own."""
-FREE = ("quartet", "quartet.__main__", "quartet.cli", "quartet.bench", "build", "tests", "setup")
+FREE = (
+    "quartet",
+    "quartet.__main__",
+    "quartet.face",
+    "quartet.cli",
+    "quartet.bench",
+    "build",
+    "tests",
+    "setup",
+)
 """The rooms that may import anything."""
 _JUDGE = {"core", "quartet.registry", "quartet.judge"}
 HOUSE = {
