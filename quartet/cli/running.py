@@ -27,6 +27,7 @@ from rich.progress import (
 from rich.table import Table as Grid
 
 from core.errors import QuartetError
+from core.messages import SIDES
 from quartet import registry
 from quartet.arena import fingerprints
 from quartet.arena.ratings import Rating
@@ -337,7 +338,9 @@ def table(
 ) -> RenderableType:
     """The players in `order`; `extra` are more columns, by player, after the score."""
     lines = standings(results, len(names))
-    score = _grid("", "player", "games", "W-D-L", "score", "%", "±", *extra)
+    # At a table of four a player may have several seats; each counts.
+    count = "games" if not results or len(results[0].seats) == len(SIDES) else "seats"
+    score = _grid("", "player", count, "W-D-L", "score", "%", "±", *extra)
     cost = _grid(
         "", "player", "1st seat %", "ms/move", "longest", "depth", "knodes/s", "lost turns"
     )
