@@ -11,7 +11,7 @@ What a game's agent must keep to, for its bundle to play on without a core:
   modules that it needs when they are imported, is plain Python; compiled modules are imported when
   they are used, inside `main` or `player`.
 - Where a compiled module is missing, and nobody has asked for a player by name, it plays `greedy`
-  on the reference rules: `core.agent.lines.equip` does that.
+  on the reference rules: `core.agent.cli.equip` does that.
 - Package data (weights) lies in `GAME/*.bin`, and a module reads what lies beside it by
   `core.nn.sealed.resource(os.path.join(os.path.dirname(__file__), "weights.bin"))`: there may be no
   such file on any disk.

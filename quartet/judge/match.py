@@ -114,8 +114,12 @@ class Match:
         self._watchers = watchers
         self._notes: list[str] = []
         self._pending: tuple[tuple[int, str], ...] = ()
-        self._check()
-        self.position: Position = self.first()
+        try:
+            self._check()
+            self.position: Position = self.first()
+        except BaseException:
+            self.close()
+            raise
 
     def first(self, rules: Any = None) -> Any:
         """The position that the game starts from, by these rules or by the match's."""
