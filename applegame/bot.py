@@ -1,14 +1,17 @@
-"""The bot: the engine and, where the opponent's replies can be foretold, a search for the moves
-whose foretold replies suit us best.
+"""The bot: the engine and, where the opponent's replies can be predicted, a search for the moves
+whose predicted replies suit us best.
 
 Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample
 AIs are just that, and answer the same position with the same move. So the bot sees which of these
-recipes have foretold every move of the opponent in the game that is played. As long as one has, the
-bot knows more than a search for the best replies: it looks where the opponent will go wrong. That
-is opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first (Korf
-and Chickering, "Best-first minimax search", 1996). A move that a recipe has not foretold refutes it
-for the rest of the game: somebody who plays a little like it is stronger or weaker in just the
-    positions that matter. Against all others the bot is the engine alone.
+policies have predicted every move of the opponent in the game that is played. As long as one has,
+the bot knows more than a search for the best replies: it looks where the opponent will go wrong.
+That is opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first
+(Korf and Chickering, "Best-first minimax search", 1996). A move that a policy has not predicted
+refutes it for the rest of the game: somebody who plays a little like it is stronger or weaker in
+just the positions that matter. Against all others the bot is the engine alone.
+
+The policies are the frozen sample AIs: what never changes can be relied on. Who wants to expect
+something else makes a copy of them first.
 """
 
 from __future__ import annotations
@@ -28,20 +31,20 @@ if TYPE_CHECKING:
     from applegame.rules import Position
     from core.rules import Move
 
-RECIPES = (2, 3, 4, 5)
+POLICIES = (2, 3, 4, 5)
 """Plies that the sample AIs look ahead, from sample:4 to sample:7."""
-CREDIT = 0.6
-"""What a recipe needs to be relied on, one move foretold; see Recipe.credit."""
+LEAST_CONFIDENCE = 0.6
+"""What a policy needs to be relied on, one move predicted; see OpponentPolicy.confidence."""
 FIRST = 0.4
 """Part of a move's time or nodes that goes to the engine's own search, before replies are
-foretold."""
+predicted."""
 WIDTH = 6
-"""Moves of a position whose replies are foretold: those that a quick search finds best."""
+"""Moves of a position whose replies are predicted: those that a quick search finds best."""
 QUICK = 100
 """Nodes of that quick search, for each move."""
 LEAVES = 100
-"""A position that foretold replies lead to gets one part in so many of the nodes that there are for
-all of them,"""
+"""A position that predicted replies lead to gets one part in so many of the nodes that there are
+for all of them,"""
 LEAST, MOST = 300, 5_000
 """but no fewer and no more than these."""
 SURE = 10 * UNIT
@@ -51,9 +54,9 @@ LITTLE_TABLE = 1 << 22
 matters."""
 
 
-class Recipe:
-    """A way to play that the opponent may have, and whether it has foretold the opponent's moves in
-    this game so far."""
+class OpponentPolicy:
+    """A way to play that the opponent may have, and whether it has predicted the opponent's moves
+    in this game so far."""
 
     def __init__(self, plies: int) -> None:
         self._sample = Sample(plies)
@@ -61,19 +64,19 @@ class Recipe:
         self._refuted = False
 
     @property
-    def credit(self) -> float:
-        """How likely it foretells the next move: near 1 after many hits, 0 after a move that it
+    def confidence(self) -> float:
+        """How likely it predicts the next move: near 1 after many hits, 0 after a move that it
         would not have made (Laplace's rule)."""
         return 0 if self._refuted else (self._hits + 1) / (self._hits + 2)
 
-    def foretell(self, position: Position) -> Move:
+    def predict(self, position: Position) -> Move:
         """The opponent's move in this position, if this is how it plays."""
         return self._sample.choose(position, Limits()).move
 
     def learn(self, position: Position, move: Move) -> None:
         """The opponent made this move."""
         if not self._refuted:
-            self._refuted = self.foretell(position) != move
+            self._refuted = self.predict(position) != move
             self._hits += 1
 
 
@@ -95,38 +98,38 @@ class Node:
 
 
 class Branch:
-    """A move of ours, and the position that the foretold reply leads to.
+    """A move of ours, and the position that the predicted reply leads to.
 
     Attributes:
-        safe: the move's value against the best reply; it counts as far as the foretold one is not
-            trusted.
+        safe: the move's value against the best reply.
+        confidence: that the opponent makes the predicted one; `safe` counts for the rest.
     """
 
-    __slots__ = ("move", "node", "safe", "trust")
+    __slots__ = ("confidence", "move", "node", "safe")
 
-    def __init__(self, move: Move, node: Node, safe: float, trust: float) -> None:
+    def __init__(self, move: Move, node: Node, safe: float, confidence: float) -> None:
         self.move = move
         self.node = node
         self.safe = safe
-        self.trust = trust
+        self.confidence = confidence
 
     @property
     def value(self) -> float:
         """Our expected result after the move."""
-        return self.trust * self.node.value + (1 - self.trust) * self.safe
+        return self.confidence * self.node.value + (1 - self.confidence) * self.safe
 
 
-class Foresight:
-    """A best-first search against an opponent who is expected to play by a recipe."""
+class PolicySearch:
+    """A best-first search against an opponent who is expected to play by a policy."""
 
     def __init__(
-        self, engine: Engine, recipe: Recipe, leaf: int, spent: Callable[[int], bool]
+        self, engine: Engine, policy: OpponentPolicy, leaf: int, spent: Callable[[int], bool]
     ) -> None:
         """`leaf` are the nodes for a position, `spent` says whether so many nodes, all in all, are
         enough."""
         self.nodes = 0
         self._engine = engine
-        self._recipe = recipe
+        self._policy = policy
         self._leaf = leaf
         self._spent = spent
         self._seat = 0
@@ -135,20 +138,20 @@ class Foresight:
         """Our best move; `move` is the best by the engine's search. None where there was no time to
         look.
 
-        What an earlier search by the same recipe has found out below `root` is kept.
+        What an earlier search by the same policy has found out below `root` is kept.
         """
         self._seat = root.position.to_move
-        trust = self._recipe.credit
+        confidence = self._policy.confidence
         for branch in root.branches:
             if self._spent(self.nodes):
                 return None
-            branch.trust, branch.safe = (
-                trust,
+            branch.confidence, branch.safe = (
+                confidence,
                 self._look(root.position.play(branch.move), self._leaf).value,
             )
         root.move = move
         if all(branch.move != move for branch in root.branches):
-            self._expand(root, trust)
+            self._expand(root, confidence)
         while not self._spent(self.nodes):
             path = [root]
             while path[-1].branches:
@@ -160,7 +163,7 @@ class Foresight:
                 node.value = max((branch.value for branch in node.branches), default=node.value)
         return max(root.branches, key=lambda branch: branch.value, default=None)
 
-    def _expand(self, node: Node, trust: float) -> None:
+    def _expand(self, node: Node, confidence: float) -> None:
         """Look at the most promising moves of a position, and at the replies to them."""
         known = {branch.move for branch in node.branches}
         children = {
@@ -177,9 +180,9 @@ class Foresight:
             if self._spent(self.nodes):
                 break
             child = children[move]
-            reply = child if child.over else child.play(self._recipe.foretell(child))
-            safe = self._look(child, self._leaf).value if trust < 1 else 0
-            node.branches.append(Branch(move, self._look(reply, self._leaf), safe, trust))
+            reply = child if child.over else child.play(self._policy.predict(child))
+            safe = self._look(child, self._leaf).value if confidence < 1 else 0
+            node.branches.append(Branch(move, self._look(reply, self._leaf), safe, confidence))
 
     def _look(self, position: Position, nodes: int) -> Node:
         """What a search of so many nodes thinks of a position."""
@@ -198,10 +201,10 @@ class Bot:
     def __init__(self) -> None:
         self._engine = Engine()
         self._little = Engine(LITTLE_TABLE)
-        self._recipes = [Recipe(plies) for plies in RECIPES]
+        self._policies = [OpponentPolicy(plies) for plies in POLICIES]
         self._heard: list[tuple[Position, Move]] = []
         self._ply = 0
-        self._recipe = self._recipes[0]
+        self._policy = self._policies[0]
         self._expected: Node | None = None
         self._stopped = False
 
@@ -228,12 +231,14 @@ class Bot:
         self._stopped = False
         self._forget_if_new(position)
         for heard in self._heard:
-            for recipe in self._recipes:
-                recipe.learn(*heard)
+            for policy in self._policies:
+                policy.learn(*heard)
         self._heard.clear()
         # of equals the one that looks farther: it errs less
-        recipe = max(reversed(self._recipes), key=lambda one: one.credit)
-        if recipe.credit < CREDIT or (limits.nodes is None and limits.deadline is None):
+        policy = max(reversed(self._policies), key=lambda one: one.confidence)
+        if policy.confidence < LEAST_CONFIDENCE or (
+            limits.nodes is None and limits.deadline is None
+        ):
             return self._engine.choose(position, limits, report)
         meant = math.inf if limits.deadline is None else (limits.soft or limits.deadline) - started
         first = Limits(
@@ -252,24 +257,24 @@ class Bot:
             else min(max(started + meant, now() + (1 - FIRST) * meant), limits.deadline)
         )
         left = most if limits.deadline is None else min(most, found.nps * (end - now()))
-        foresight = Foresight(
+        search = PolicySearch(
             self._little,
-            recipe,
+            policy,
             int(min(max(LEAST, left / LEAVES), MOST)),
             lambda nodes: self._stopped or nodes >= most or now() >= end,
         )
         root = self._expected
-        if root is None or recipe is not self._recipe or root.position.key != position.key:
+        if root is None or policy is not self._policy or root.position.key != position.key:
             root = Node(position, 0, found.move)
-        best = foresight.best(root, found.move)
-        self._recipe, self._expected = recipe, None if best is None else best.node
+        best = search.best(root, found.move)
+        self._policy, self._expected = policy, None if best is None else best.node
         if best is None:
             return found
         return SearchInfo(
             best.move,
             score(best.value),
             found.depth,
-            found.nodes + foresight.nodes,
+            found.nodes + search.nodes,
             now() - started,
             (best.move,),
         )
@@ -277,7 +282,7 @@ class Bot:
     def _forget_if_new(self, position: Position) -> None:
         """Forget the opponent where another game has begun: it may be another one."""
         if position.ply < self._ply:
-            self._recipes = [Recipe(plies) for plies in RECIPES]
+            self._policies = [OpponentPolicy(plies) for plies in POLICIES]
             self._heard.clear()
         self._ply = position.ply
 

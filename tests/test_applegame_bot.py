@@ -1,5 +1,5 @@
 """The bot of the apple game: the engine, and what it makes of an opponent whose replies it can
-foretell."""
+predict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from applegame.bot import QUICK, Bot, Recipe
+from applegame.bot import QUICK, Bot, OpponentPolicy
 from applegame.engine import Engine
 from applegame.players import player
 from applegame.rules import Position
@@ -54,28 +54,28 @@ def score(position: Position) -> float:
 
 @pytest.mark.parametrize("name", ["sample:4", "sample:6"])
 def test_a_recipe_is_told_from_the_others_by_its_moves(name: str) -> None:
-    recipes = {f"sample:{plies + 2}": Recipe(plies) for plies in (2, 3, 4)}
+    policies = {f"sample:{plies + 2}": OpponentPolicy(plies) for plies in (2, 3, 4)}
     opponent, random, position = player(name), Random(3), Position.start(3)
     for _ in range(8):
         move = opponent.choose(position, Limits()).move
-        for recipe in recipes.values():
-            recipe.learn(position, move)
+        for policy in policies.values():
+            policy.learn(position, move)
         position = position.play(move)
         position = position.play(random.choice(position.legal()[1:]))
-    assert {other: recipe.credit for other, recipe in recipes.items()} == {
-        other: 9 / 10 if other == name else 0 for other in recipes
+    assert {other: policy.confidence for other, policy in policies.items()} == {
+        other: 9 / 10 if other == name else 0 for other in policies
     }
 
 
 def test_it_turns_games_that_the_engine_alone_loses() -> None:
-    alone = foretelling = 0.0
+    alone = predicting = 0.0
     for board in range(14):
         bot, opponent, nodes = Bot(), player("sample:6"), 30_000
         behind = play(Position.start(board), bot, opponent, 3_000, 15)
         if Engine().choose(behind, Limits(nodes=nodes)).score < 0:
             alone += score(play(behind, Engine(), opponent, nodes))
-            foretelling += score(play(behind, bot, opponent, nodes))
-    assert foretelling >= alone + 1
+            predicting += score(play(behind, bot, opponent, nodes))
+    assert predicting >= alone + 1
 
 
 def test_it_is_the_engine_where_nobody_is_foretold() -> None:
@@ -96,7 +96,7 @@ def test_it_is_the_engine_where_nobody_is_foretold() -> None:
             position = position.play(move)
 
 
-def foretold(seed: int) -> tuple[Bot, Position]:
+def predicted(seed: int) -> tuple[Bot, Position]:
     """A bot that has seen some moves of sample:5, and the position in which it is to move."""
     bot, opponent, random, position = Bot(), player("sample:5"), Random(seed), Position.start(seed)
     for _ in range(4):
@@ -110,7 +110,7 @@ def foretold(seed: int) -> tuple[Bot, Position]:
 
 
 def test_its_search_keeps_its_limits() -> None:
-    bot, position = foretold(1)
+    bot, position = predicted(1)
     found = bot.choose(position, Limits(nodes=20_000))
     assert found.move in position.legal()
     assert 20_000 * 0.6 < found.nodes < 20_000 + QUICK * len(position.legal()) + 2_000
@@ -127,13 +127,13 @@ def test_its_search_keeps_its_limits() -> None:
 
 
 def test_another_game_is_another_opponent() -> None:
-    bot, _ = foretold(1)
+    bot, _ = predicted(1)
     limits = Limits(nodes=3_000)
     assert (
         bot.choose(Position.start(3), limits).nodes
         == Engine().choose(Position.start(3), limits).nodes
     )
-    bot, _ = foretold(1)
+    bot, _ = predicted(1)
     random, start = Random(1), Position.start(2)
     move = random.choice(start.legal()[1:])
     bot.observe(start, move)
