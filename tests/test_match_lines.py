@@ -288,6 +288,7 @@ def test_stderr_goes_into_the_log_where_the_judge_has_it(tmp_path: Path) -> None
     assert lines[-1] == "ABORT FIRST TLE"
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's accounts")
 def test_games_on_an_overloaded_machine_are_played_again(tmp_path: Path) -> None:

@@ -196,6 +196,7 @@ def test_error_rates_of_pairs(kind: str, elo1: float) -> None:
         assert errors <= most + SAMPLING
 
 
+@pytest.mark.slow
 def test_error_rates_of_the_default_hypotheses() -> None:
     """elo0 = 0, elo1 = 10, alpha = beta = 0.05: the issue's own case."""
     values = np.array(PAIR)

@@ -326,6 +326,7 @@ def test_bad_hypotheses_are_told() -> None:
     )
 
 
+@pytest.mark.slow
 @posix
 def test_it_survives_sigkill(tmp_path: Path) -> None:
     """A short run of `python -m quartet.bench.kill ugolki`; docs/results.md has the long one."""
@@ -335,6 +336,7 @@ def test_it_survives_sigkill(tmp_path: Path) -> None:
     assert figures["ratings equal"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `cluster` is not installed")
 def test_a_cluster_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
     figures = cluster.survive("ugolki", tmp_path, games=16)
