@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from quartet.judge.folder import ANSWER_LIMIT, Folder
-from quartet.judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
+from quartet.judge.process.folder import ANSWER_LIMIT, Folder
+from quartet.judge.process.once import STDERR_LIMIT, Drain, Ending, run
+from quartet.judge.process.words import describe_exit, last_words
 from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quartet.judge.process import Run
+    from quartet.judge.process.once import Run
 
 PROGRAMS = Path(__file__).parent / "programs"
 ENOUGH = 60.0
@@ -164,7 +165,7 @@ def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> N
 def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of a session is gone before it is known whose it was; the others of the session are
     found all the same."""
-    from quartet.judge import posix as means  # noqa: PLC0415  (there is none on Windows)
+    from quartet.judge.process import posix as means  # noqa: PLC0415  (there is none on Windows)
 
     tree = means.Tree()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
@@ -213,7 +214,7 @@ def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
 def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> None:
     code = f"import sys; sys.argv[1:] = ['child+daemon']; exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
     judge = (
-        "import sys; from pathlib import Path; from quartet.judge.process import run; print('ready', flush=True);"
+        "import sys; from pathlib import Path; from quartet.judge.process.once import run; print('ready', flush=True);"
         f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, megabytes=999)"
     )
     root = Path(__file__).parent.parent
@@ -236,7 +237,7 @@ def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> Non
 def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quartet.judge.process.DEATH_SECONDS", 0.1)
+    monkeypatch.setattr("quartet.judge.process.once.DEATH_SECONDS", 0.1)
     end, writer = os.pipe()
     pipe = os.fdopen(end, "rb")
     drain = Drain(pipe)
