@@ -115,7 +115,7 @@ def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
             'from quartet import registry\nregistry.load(name, "reference")\nregistry.load(name, "protocol")',
         ),
         (
-            "quartet/arena/inprocess.py",
+            "quartet/judge/seats/engine.py",
             'from quartet import registry\nregistry.load(name, "engine")',
         ),
         ("quartet/bench/a.py", f"import {A_GAME}.engine, importlib"),

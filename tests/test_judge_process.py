@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from quartet.judge.process.environment import environment
 from quartet.judge.process.folder import ANSWER_LIMIT, Folder
 from quartet.judge.process.once import STDERR_LIMIT, Drain, Ending, run
 from quartet.judge.process.words import describe_exit, last_words
@@ -90,6 +91,29 @@ def test_the_environment_is_ours_and_what_is_added(
         ).exit
         == 12
     )
+
+
+def test_what_changes_a_programs_behaviour_is_not_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8", "_STDBUF_O"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    monkeypatch.setenv("OURS", "1")
+    code = "import os, sys; print(*sorted(os.environ.items()), sep='\\n', file=sys.stderr)"
+    outcome = run(
+        [sys.executable, "-c", code],
+        tmp_path,
+        seconds=ENOUGH,
+        megabytes=256,
+        env={"PYTHONHASHSEED": "7"},
+    )
+    seen = outcome.stderr.decode().splitlines()
+    named = [line for line in seen if line.startswith(("('PYTHON", "('_STDBUF_", "('OURS'"))]
+    # Who asks for one of them, gets it.
+    assert named == ["('OURS', '1')", "('PYTHONHASHSEED', '7')", "('PYTHONPATH', '/theirs')"]
+    assert environment()["PYTHONPATH"] == "/theirs"
+    assert environment({"A": "1", "B": "2"}, {"B": "3"}).items() >= {"A": "1", "B": "3"}.items()
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
@@ -254,6 +278,48 @@ def test_exit_codes_in_words() -> None:
     assert describe_exit(3) == "exit status 3"
     assert describe_exit(0xC0000005) == "exit status 0xc0000005"
     assert describe_exit(-200) == "killed by signal 200"
+
+
+TRACEBACK = """\
+before
+Traceback (most recent call last):
+  File "/some/where/bot.py", line 40, in <module>
+    main()
+  File "/some/where/lib/play.py", line 12, in main
+    raise RuntimeError("no idea")
+RuntimeError: no idea
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("", ""),
+        ("\n \n", ""),
+        ("one\ntwo\n\n", "two"),
+        (TRACEBACK, "RuntimeError: no idea (play.py, line 12)"),
+        (TRACEBACK + "\n\n", "RuntimeError: no idea (play.py, line 12)"),
+        ('  File "bot.py", line 3\nthat was a place', "that was a place"),
+        ("Traceback (most recent call last):\nKeyError: 1", "KeyError: 1"),
+        (TRACEBACK.replace("no idea", "\x1b[2J"), "RuntimeError: ?[2J (play.py, line 12)"),
+        (TRACEBACK.replace("play.py", "pl\x07y.py"), "RuntimeError: no idea (pl?y.py, line 12)"),
+        ("x" * 200, "x" * 120),
+    ],
+)
+def test_last_words(said: str, words: str) -> None:
+    assert last_words(said.split("\n")) == words
+
+
+def test_last_words_of_a_real_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "play.py"
+    script.write_text("def f():\n    raise RuntimeError('no idea')\n\nf()\n")
+    outcome = run([sys.executable, str(script)], tmp_path, seconds=ENOUGH, megabytes=256)
+    said = last_words(outcome.stderr.decode().splitlines())
+    assert said == "RuntimeError: no idea (play.py, line 2)"
+    script.write_text("def f(:\n")
+    outcome = run([sys.executable, str(script)], tmp_path, seconds=ENOUGH, megabytes=256)
+    said = last_words(outcome.stderr.decode().splitlines())
+    assert said.startswith("SyntaxError: ")
 
 
 @pytest.fixture

@@ -170,7 +170,7 @@ HOSTILE = [
     (
         "raises",
         Termination.RE,
-        "ended at ply {ply}: exit status 1: RuntimeError: no idea (play.py, line 123)",
+        "ended at ply {ply}: exit status 1: RuntimeError: no idea (play.py, line 115)",
         "PARSE",
         {},
     ),
@@ -283,9 +283,7 @@ def test_a_process_that_hides_its_descent_is_ended_all_the_same(mark: str, seat:
 def test_a_program_that_is_not_there() -> None:
     outcome = result(play(Contestant("x", ["/no/such/program"]), little(1)))
     assert (outcome.termination, outcome.offender, outcome.code) == (Termination.RE, 0, "NOT READY")
-    assert (
-        outcome.reason == "FIRST cannot be started: No such file or directory: /no/such/program"
-    )
+    assert outcome.reason == "FIRST cannot be started: No such file or directory: /no/such/program"
     outcome = result(play(little(1), Contestant("x", "/no/such/program 2>&1 >&-")))
     assert (outcome.termination, outcome.offender) == (Termination.RE, 1)
 
@@ -346,6 +344,41 @@ def test_both_hubs_do_the_same(mark: str, kind: type[Hub], what: str) -> None:
         "stall": Termination.TLE,
     }
     assert outcome.termination is expected.get(what, Termination.SCORE)
+
+
+FLUSH = "; it lives and has written nothing: does it flush its output?"
+
+
+@pytest.mark.parametrize(
+    ("what", "limits"),
+    [("late ready", {"ready": SHORT}), ("never flushes", {"ready": 3 * SHORT})],
+)
+def test_who_lives_and_has_written_nothing_is_asked_whether_it_flushes(
+    mark: str, what: str, limits: dict[str, int]
+) -> None:
+    match = play(little(2, what, mark), little(1, "", mark), **limits)
+    outcome = result(match)
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert outcome.reason.endswith(FLUSH)
+    assert match.turns[-1].reason.endswith(FLUSH)
+
+
+@pytest.mark.parametrize("what", ["stall", "no newline", "deaf", "bomb"])
+def test_who_has_written_something_is_not(mark: str, what: str) -> None:
+    outcome = result(play(little(2, what, mark), little(1, "", mark), clock=SHORT))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert "flush" not in outcome.reason
+
+
+def test_a_program_that_never_flushes_loses_whatever_our_environment_says(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With PYTHONUNBUFFERED it would be ready."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    limits = {"ready": 3 * SHORT}
+    outcome = result(play(little(2, "never flushes", mark), little(1, "", mark), **limits))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert outcome.reason.endswith(FLUSH)
 
 
 # What is said, and logged

@@ -177,6 +177,25 @@ def test_folder_and_environment(talk: Callable[..., LiveProgram], tmp_path: Path
     assert program.receive(ENOUGH).line == f"{tmp_path} 2".encode()
 
 
+def test_what_changes_a_programs_behaviour_is_not_handed_on(
+    talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    code = "import os; print([os.environ.get(n) for n in ('PYTHONUNBUFFERED', 'PYTHONPATH')])"
+    assert talk(code).receive(ENOUGH).line == b"[None, '/theirs']"
+
+
+def test_it_is_known_whether_anything_was_written(talk: Callable[..., LiveProgram]) -> None:
+    silent = talk("import sys, time; sys.stderr.write('busy'); sys.stderr.flush(); time.sleep(60)")
+    brief = talk("import sys, time; sys.stdout.write('x'); sys.stdout.flush(); time.sleep(60)")
+    assert silent.receive(0.3).word is Word.LATE
+    deadline = time.monotonic() + ENOUGH
+    while not brief.pipes.written and time.monotonic() < deadline:
+        assert brief.receive(0.1).word is Word.LATE
+    assert [silent.pipes.written, brief.pipes.written] == [False, True]
+
+
 def test_a_program_that_cannot_be_started(hub: Hub) -> None:
     with pytest.raises(NotStartedError, match="/no/such/program"):
         LiveProgram(hub, ["/no/such/program"])
