@@ -15,7 +15,7 @@ from core import dialect
 from core.errors import IllegalMoveError, RuleError, TextError
 from core.messages import Drew, Entry, Init, Message
 from core.rules import GameInfo, LineJudge, Move
-from quartet.judge.game import LineGame
+from quartet.judge.game import Game
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,4 +140,4 @@ def parse_entry(line: str) -> Entry:
 
 
 _us: Any = sys.modules[__name__]
-GAME = LineGame(INFO, LineJudge(), Position, PASS, _us)
+GAME = Game(INFO, Position, PASS, _us)

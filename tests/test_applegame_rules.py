@@ -9,16 +9,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from quartet.judge.gamelog import replay
 
-from applegame import protocol
 from applegame.players import NAMES, SLOWER_NAMES, player, swing
-from applegame.reference import INFO, PASS, Position
+from applegame.reference import PASS, Position
 from applegame.rules import Position as FastPosition
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits
 from core.messages import SIDES
 from core.players import lead
+from quartet.judge import game as games
+from quartet.judge.logs.check import check
 
 DATA = Path(__file__).parent / "data" / "applegame"
 EXAMPLE = (DATA / "example_input.txt").read_text(encoding="ascii")
@@ -160,27 +160,15 @@ def test_no_turn_is_lost() -> None:
         Position.start().lose_turn()
 
 
-def test_the_board_is_drawn() -> None:
-    lines = ["".join(text for text, _ in line).rstrip() for line in board("1F0S9").draw()]
-    assert lines[1].startswith("0 1 ■ · □ 9 ·")
-    assert ("1", "to") in board("1").draw({(0, 0): "to"})[1]
-
-
 @pytest.mark.parametrize("ai", [1, 2, 3, 4, 6, 7])
 def test_sample_ais_play_as_in_their_published_games(ai: int) -> None:
     sample, moves = player(f"sample:{ai}"), 0
     for entry in INDEX:
         if entry.get("sample_ai") == ai:
-            log = replay(
-                (DATA / "logs" / entry["file"]).read_text(encoding="ascii"),
-                INFO,
-                protocol,
-                Position,
-                PASS,
-            )
-            for position, ply in zip(log.positions, log.plies, strict=False):
-                if SIDES[ply.seat] == entry["sample_side"]:
-                    assert sample.choose(position, Limits()).move == ply.move
+            log = check(games.load("applegame"), (DATA / "logs" / entry["file"]).read_bytes())
+            for position, turn in zip(log.positions, log.turns, strict=False):
+                if SIDES[turn.seat] == entry["sample_side"]:
+                    assert sample.choose(position, Limits()).move == turn.move
                     moves += 1
     assert moves > 20
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quartet.arena.launch import START, fingerprint, launch, start_environment
 
 from ataxx import make_openings
 from ataxx.fen import START as USUAL
@@ -22,7 +21,10 @@ from ataxx.reference import Position as Reference
 from ataxx.rules import Position
 from core.agent.cli import told_start
 from core.errors import QuartetError, UnknownNameError
-from quartet import registry
+from quartet.arena.fingerprints import fingerprint
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.seats.players import START, launch, start_environment
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"
@@ -146,16 +148,17 @@ def test_a_seed_chooses_the_opening() -> None:
 
 
 def test_who_is_told_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Reference.parse(OTHER)
-    assert start_environment("ataxx", Reference.start(), ["./anything"]) == {}
-    assert start_environment("ataxx", other, ["bot", "uai:./engine"]) == {START: OTHER}
+    ataxx, connexion = games.load("ataxx"), games.load("connexion")
+    other = Start(0, {}, OTHER)
+    assert start_environment(ataxx, Start(0, {}), ["./anything"]) == {}
+    assert start_environment(ataxx, other, ["bot", "uai:./engine"]) == {START: OTHER}
     with pytest.raises(
         QuartetError,
         match=r"'\./foreign' cannot know where the game starts.*built-in players, uai:COMMAND",
     ):
-        start_environment("ataxx", other, ["bot", "./foreign"])
-    told = registry.load("connexion", "reference").Position.start(3)
-    assert start_environment("connexion", told, ["./foreign"]) == {}, "its judge has words for it"
+        start_environment(ataxx, other, ["bot", "./foreign"])
+    told = start_environment(connexion, Start(3, {}), ["./foreign"])
+    assert told == {}, "its judge has words for it"
     monkeypatch.setenv(START, OTHER)
     found = told_start(Position)
     assert found is not None
@@ -173,10 +176,11 @@ def test_a_start_that_cannot_be_read_is_the_usual_one(
 def test_a_prefix_seats_an_engine(tmp_path: Path) -> None:
     file = tmp_path / "my engine"
     file.write_text("1")
-    command, env = launch("ataxx", f"uai:{file}")
+    command, env = launch(games.load("ataxx"), f"uai:{file}")
     assert command == [sys.executable, "-m", "ataxx.uai_adapter", str(file)]
     assert env["PYTHONPATH"].startswith(str(ROOT))
-    assert launch("applegame", f"uai:{file}") == (f"uai:{file}", {}), "a game without such programs"
+    other = launch(games.load("applegame"), f"uai:{file}")
+    assert other == (f"uai:{file}", {}), "a game without such programs"
     before = fingerprint("ataxx", f"uai:{file}")
     file.write_text("2")
     assert fingerprint("ataxx", f"uai:{file}") != before

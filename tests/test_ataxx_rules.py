@@ -168,17 +168,6 @@ def test_no_turn_is_lost(position_of: Rules) -> None:
         position_of.start().lose_turn()
 
 
-def test_the_board_is_drawn_as_the_judge_names_it() -> None:
-    lines = [
-        "".join(text for text, _ in line).rstrip()
-        for line in Position.parse("x5o/7/7/3-3/7/7/o5x x 0 1").draw({(6, 0): "to"})
-    ]
-    assert lines[0] == "  1 2 3 4 5 6 7"
-    assert lines[1] == "1 O · · · · · X"
-    assert lines[4] == "4 · · · # · · ·"
-    assert ("X", "to") in Position.start().draw({(6, 0): "to"})[1]
-
-
 def test_greedy_takes_most() -> None:
     position = Position.parse("x6/7/1oo4/7/7/7/7 x 0 1")
     info = player("greedy", 1).choose(position, Limits())

@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from quartet.arena.launch import START, launch
-from quartet.judge.lines import Contestant, Duel, LineResult, LineTurn, Terms
-from quartet.judge.verdict import Termination
 
 from ataxx.fen import START as USUAL
 from ataxx.rules import Position
 from ataxx.uai_adapter import MARGIN_MS, Settings, parse_arguments
 from core.errors import TextError
 from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.match import Match
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats.lines import Command, LineSeat
+from quartet.judge.seats.players import START, launch
+from quartet.judge.table import table_rules
+from quartet.judge.turn import Result, Termination, Turn
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"
-GAME = games.load_lines("ataxx")
+GAME = games.load("ataxx")
 ENOUGH_MS = 60_000
 OTHER = "x5o/6o/7/7/7/7/o5x x 7 2"
 
@@ -54,28 +58,34 @@ def play(
     clock_ms: int = ENOUGH_MS,
     start: str = USUAL,
     env: Mapping[str, str] | None = None,
-) -> tuple[list[LineTurn], LineResult, list[int]]:
+) -> tuple[list[Turn], Result, list[int]]:
     """A game: its turns, its result, and the clocks in the end."""
-    contestants = []
+    shared, seats = hub(), []
     for program in programs:
-        command, environment = launch("ataxx", program)
-        contestants.append(Contestant(program, command, env={**environment, **(env or {})}))
-    with Duel(GAME, contestants, Terms(ENOUGH_MS, clock_ms), GAME.position.parse(start)) as duel:
-        turns = list(duel.turns())
-        assert duel.result is not None
-        return turns, duel.result, duel.clocks
+        command, environment = launch(GAME, program)
+        seats.append(LineSeat(Command(command, env={**environment, **(env or {})}), shared))
+    table = table_rules(GAME.info, ms=[clock_ms] * 2, ready_ms=ENOUGH_MS)
+    with Match(GAME, seats, programs, table, Start(0, {}, text=start)) as match:
+        return list(match.play()), played(match), match.clocks
+
+
+def played(match: Match) -> Result:
+    """How a match ended."""
+    assert match.result is not None
+    return match.result
 
 
 @pytest.mark.parametrize("words", [(), ("chatty",), ("full division",), ("spins",), ("halfmoves",)])
 def test_an_engine_plays_a_game(words: tuple[str, ...]) -> None:
     turns, result, _ = play(engine(*words), "greedy")
-    assert result.termination in (Termination.SCORE, Termination.DRAW), result.sentence
+    assert result.termination in (Termination.SCORE, Termination.DRAW), result.reason
     assert result.notes == ()
     # The double plays the first legal move.
     position = GAME.position.start()
     for turn in turns:
         if turn.seat == 0:
             assert turn.move == position.legal()[0]
+        assert turn.move is not None
         position = position.play(turn.move)
 
 
@@ -114,15 +124,15 @@ def test_the_verdict_is_against_a_bad_engine(
 ) -> None:
     programs = [engine(word), "greedy"]
     _, result, _ = play(*(programs if seat == 0 else programs[::-1]), clock_ms=1500)
-    assert (result.offender, result.termination) == (seat, termination), result.sentence
-    assert sentence.replace("ply 0", f"ply {seat}") in result.sentence
+    assert (result.offender, result.termination) == (seat, termination), result.reason
+    assert sentence.replace("ply 0", f"ply {seat}") in result.reason
 
 
 def test_what_cannot_be_started_says_so() -> None:
     _, result, _ = play("uai:/no/such/engine", "greedy")
     assert (result.offender, result.termination) == (0, Termination.RE)
     _, result, _ = play("uai:--margin", "greedy")
-    assert "ended before it was ready: exit status 2: uai_adapter: " in result.sentence
+    assert "ended before it was ready: exit status 2: uai_adapter: " in result.reason
 
 
 def heard(path: Path, word: str) -> list[list[str]]:
@@ -170,6 +180,7 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
             left = max(1, left - turn.ms)
         else:
             other = max(1, other - turn.ms)
+        assert turn.move is not None
         position = position.play(turn.move)
 
 
@@ -185,16 +196,21 @@ def test_an_engine_that_takes_half_its_clock_again_and_again_keeps_within_it() -
     for seat in (0, 1):
         programs = (engine("clock"), "greedy") if seat == 0 else ("greedy", engine("clock"))
         _, result, clocks = play(*programs, clock_ms=4000)
-        assert result.termination is not Termination.TLE or result.overloaded, result.sentence
+        assert result.termination is not Termination.TLE or result.overloaded, result.reason
         assert clocks[seat] < 2000, "it has taken half at least once"
 
 
 def test_depth_and_speed_of_an_engine_reach_the_arena() -> None:
     turns, result, _ = play(engine("chatty"), "greedy", env={"QUARTET_INFO": "1"})
+    said = [line for turn in turns for line in turn.said] + list(result.said)
     infos = [
-        text for _, text in result.remarks[0] if text.startswith("info depth 3 nodes 3000 seconds ")
+        text
+        for seat, text in said
+        if seat == 0 and text.startswith("info depth 3 nodes 3000 seconds ")
     ]
-    assert len(infos) == sum(turn.seat == 0 and turn.move != (-1, -1, -1, -1) for turn in turns)
+    asked = [turn for turn in turns if turn.seat == 0 and turn.move != (-1, -1, -1, -1)]
+    assert len(infos) == len(asked)
+    assert {turn.info and (turn.info.depth, turn.info.nodes) for turn in asked} == {(3, 3000)}
 
 
 def test_a_game_begins_where_the_environment_says(tmp_path: Path) -> None:

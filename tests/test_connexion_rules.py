@@ -183,15 +183,6 @@ def test_no_turn_is_lost() -> None:
         Position.start().lose_turn()
 
 
-def test_the_board_is_drawn() -> None:
-    position = Position.parse(EXAMPLE).play((CELL["a6+"], TILE["R1"]))
-    lines = ["".join(text for text, _ in line).rstrip() for line in position.draw({(1, 0): "to"})]
-    assert lines[0] == "   a- a+  b- b+  c- c+  d- d+  e- e+  f- f+"
-    assert lines[1] == "6  ·· R1  ·· ··  ··     ·· ··  ·· ··  ··"
-    assert lines[7] == "FIRST  Y3 B1 G4 Y1 B3"
-    assert ("R1", "to") in position.draw({(1, 0): "to"})[1]
-
-
 def test_players_know_their_names() -> None:
     for name in NAMES:
         assert (

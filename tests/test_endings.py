@@ -19,7 +19,8 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
 from quartet.bench import endings
-from quartet.judge import gamelog
+from quartet.judge import game as games
+from quartet.judge.logs.check import check
 from tests.test_match_lines import quartet
 
 if TYPE_CHECKING:
@@ -89,20 +90,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_given_away_is_what_the_ending_was_worth_less_what_came_of_it(run: Path) -> None:
-    load: Any = registry.load("connexion", "reference")
     engine: Any = registry.load("connexion", "engine").Engine()
     for log in sorted((run / "games").glob("*.log")):
-        replay = gamelog.replay(
-            log.read_text(),
-            load.INFO,
-            registry.load("connexion", "protocol"),
-            registry.load("connexion", "rules").Position,
-            load.PASS,
-        )
-        moves = endings.losses(engine, replay, 8, ENOUGH)
+        rules = registry.load("connexion", "rules").Position
+        checked = check(games.load("connexion"), log.read_bytes(), rules=rules)
+        assert checked.agrees, checked.complaint
+        moves = endings.losses(engine, checked, 8, ENOUGH)
         assert [(ply, seat) for ply, seat, _ in moves] == [(ply, ply % 2) for ply in range(56, 64)]
-        first, second = replay.positions[-1].scores()
-        promised = engine.solve(replay.positions[56], ENOUGH)
+        first, second = checked.positions[-1].scores()
+        promised = engine.solve(checked.positions[56], ENOUGH)
         lost = [sum(loss or 0 for _, mover, loss in moves if mover == seat) for seat in range(2)]
         assert min(loss for _, _, loss in moves if loss is not None) >= 0
         assert (first or 0) - (second or 0) == promised - lost[0] + lost[1]

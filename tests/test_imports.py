@@ -60,7 +60,7 @@ def test_all_rooms_were_looked_at() -> None:
     [
         ("core/a.py", f"import {A_GAME}"),
         ("core/a.py", "from quartet import registry"),
-        ("core/a.py", "def f():\n    from quartet.judge import verdict"),
+        ("core/a.py", "def f():\n    from quartet.judge import turn"),
         ("core/a.pyi", "from quartet.arena.x import y"),
         ("core/a.pyx", f"from {A_GAME}.rules cimport Board"),
         ("core/a.pxd", f"cimport {A_GAME}.rules"),
@@ -68,13 +68,13 @@ def test_all_rooms_were_looked_at() -> None:
         ("core/a.pyx", f'include "../{A_GAME}/a.pxi"'),
         ("core/a.pyx", f'cdef extern from "{A_GAME}/a.h" nogil:'),
         (f"{A_GAME}/a.py", "from quartet import registry"),
-        (f"{A_GAME}/a.py", "from quartet.judge.verdict import Verdict"),
+        (f"{A_GAME}/a.py", "from quartet.judge.turn import Verdict"),
         (f"{A_GAME}/a.py", "import quartet.bench.speed"),
         (f"{A_GAME}/a.pyx", "from quartet.arena.x cimport y"),
         (f"{A_GAME}/a.py", "from .. import quartet"),
         ("quartet/judge/a.py", f"from {A_GAME} import reference"),
         ("quartet/judge/a.py", f"import {A_GAME}.engine"),
-        ("quartet/judge/a.py", "from quartet.arena import inprocess"),
+        ("quartet/judge/a.py", "from quartet.arena import unit"),
         ("quartet/judge/a.py", "from quartet import cli"),
         ("quartet/judge/a.py", 'from quartet import registry\nregistry.load(name, "engine")'),
         (
@@ -115,7 +115,7 @@ def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
             'from quartet import registry\nregistry.load(name, "reference")\nregistry.load(name, "protocol")',
         ),
         (
-            "quartet/arena/inprocess.py",
+            "quartet/judge/seats/engine.py",
             'from quartet import registry\nregistry.load(name, "engine")',
         ),
         ("quartet/bench/a.py", f"import {A_GAME}.engine, importlib"),

@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from quartet.judge.folder import ANSWER_LIMIT, Folder
 
-from quartet.judge.process import STDERR_LIMIT, Drain, Ending, describe_exit, run
+from quartet.judge.process.environment import environment
+from quartet.judge.process.folder import ANSWER_LIMIT, Folder
+from quartet.judge.process.once import STDERR_LIMIT, Drain, Ending, run
+from quartet.judge.process.words import describe_exit, last_words
 from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quartet.judge.process import Run
+    from quartet.judge.process.once import Run
 
 PROGRAMS = Path(__file__).parent / "programs"
 ENOUGH = 60.0
@@ -89,6 +91,29 @@ def test_the_environment_is_ours_and_what_is_added(
         ).exit
         == 12
     )
+
+
+def test_what_changes_a_programs_behaviour_is_not_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8", "_STDBUF_O"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    monkeypatch.setenv("OURS", "1")
+    code = "import os, sys; print(*sorted(os.environ.items()), sep='\\n', file=sys.stderr)"
+    outcome = run(
+        [sys.executable, "-c", code],
+        tmp_path,
+        seconds=ENOUGH,
+        megabytes=256,
+        env={"PYTHONHASHSEED": "7"},
+    )
+    seen = outcome.stderr.decode().splitlines()
+    named = [line for line in seen if line.startswith(("('PYTHON", "('_STDBUF_", "('OURS'"))]
+    # Who asks for one of them, gets it.
+    assert named == ["('OURS', '1')", "('PYTHONHASHSEED', '7')", "('PYTHONPATH', '/theirs')"]
+    assert environment()["PYTHONPATH"] == "/theirs"
+    assert environment({"A": "1", "B": "2"}, {"B": "3"}).items() >= {"A": "1", "B": "3"}.items()
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
@@ -164,7 +189,7 @@ def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> N
 def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of a session is gone before it is known whose it was; the others of the session are
     found all the same."""
-    from quartet.judge import posix as means  # noqa: PLC0415  (there is none on Windows)
+    from quartet.judge.process import posix as means  # noqa: PLC0415  (there is none on Windows)
 
     tree = means.Tree()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
@@ -213,7 +238,7 @@ def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
 def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> None:
     code = f"import sys; sys.argv[1:] = ['child+daemon']; exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
     judge = (
-        "import sys; from pathlib import Path; from quartet.judge.process import run; print('ready', flush=True);"
+        "import sys; from pathlib import Path; from quartet.judge.process.once import run; print('ready', flush=True);"
         f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, megabytes=999)"
     )
     root = Path(__file__).parent.parent
@@ -236,7 +261,7 @@ def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> Non
 def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("quartet.judge.process.DEATH_SECONDS", 0.1)
+    monkeypatch.setattr("quartet.judge.process.once.DEATH_SECONDS", 0.1)
     end, writer = os.pipe()
     pipe = os.fdopen(end, "rb")
     drain = Drain(pipe)
@@ -253,6 +278,48 @@ def test_exit_codes_in_words() -> None:
     assert describe_exit(3) == "exit status 3"
     assert describe_exit(0xC0000005) == "exit status 0xc0000005"
     assert describe_exit(-200) == "killed by signal 200"
+
+
+TRACEBACK = """\
+before
+Traceback (most recent call last):
+  File "/some/where/bot.py", line 40, in <module>
+    main()
+  File "/some/where/lib/play.py", line 12, in main
+    raise RuntimeError("no idea")
+RuntimeError: no idea
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("", ""),
+        ("\n \n", ""),
+        ("one\ntwo\n\n", "two"),
+        (TRACEBACK, "RuntimeError: no idea (play.py, line 12)"),
+        (TRACEBACK + "\n\n", "RuntimeError: no idea (play.py, line 12)"),
+        ('  File "bot.py", line 3\nthat was a place', "that was a place"),
+        ("Traceback (most recent call last):\nKeyError: 1", "KeyError: 1"),
+        (TRACEBACK.replace("no idea", "\x1b[2J"), "RuntimeError: ?[2J (play.py, line 12)"),
+        (TRACEBACK.replace("play.py", "pl\x07y.py"), "RuntimeError: no idea (pl?y.py, line 12)"),
+        ("x" * 200, "x" * 120),
+    ],
+)
+def test_last_words(said: str, words: str) -> None:
+    assert last_words(said.split("\n")) == words
+
+
+def test_last_words_of_a_real_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "play.py"
+    script.write_text("def f():\n    raise RuntimeError('no idea')\n\nf()\n")
+    outcome = run([sys.executable, str(script)], tmp_path, seconds=ENOUGH, megabytes=256)
+    said = last_words(outcome.stderr.decode().splitlines())
+    assert said == "RuntimeError: no idea (play.py, line 2)"
+    script.write_text("def f(:\n")
+    outcome = run([sys.executable, str(script)], tmp_path, seconds=ENOUGH, megabytes=256)
+    said = last_words(outcome.stderr.decode().splitlines())
+    assert said.startswith("SyntaxError: ")
 
 
 @pytest.fixture

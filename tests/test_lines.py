@@ -12,7 +12,6 @@ from random import Random
 from typing import TYPE_CHECKING, Self
 
 import pytest
-from quartet.judge.gamelog import replay
 
 import core.agent.lines
 import core.native.clock
@@ -24,6 +23,8 @@ from core.limits import Limits, SearchInfo
 from core.messages import Finish, Init, Ready, Turn
 from core.players import Greedy, Uniform
 from core.timeman import SHARE
+from quartet.judge import game as games
+from quartet.judge.logs.check import check
 from tests.linegames import NAMES, LineGame, judge, load
 
 if TYPE_CHECKING:
@@ -117,13 +118,7 @@ def test_agents_play_whole_games_whose_logs_agree(line_game: LineGame, seed: int
         log = judge(line_game, agents, seed)
         assert agents[0].done
         assert agents[1].done
-        checked = replay(
-            "\n".join(log) + "\n",
-            line_game.info,
-            line_game.protocol,
-            line_game.rules,
-            line_game.pass_move,
-        )
+        checked = check(games.load(line_game.name), ("\n".join(log) + "\n").encode())
         assert checked.agrees, checked.complaint
         assert checked.notes == []
 
@@ -362,9 +357,7 @@ def test_programs_play_a_game(line_game: LineGame) -> None:
         log = judge(line_game, (first, second))
     for program in (first, second):
         assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
-    assert replay(
-        "\n".join(log), line_game.info, line_game.protocol, line_game.rules, line_game.pass_move
-    ).agrees
+    assert check(games.load(line_game.name), "\n".join(log).encode()).agrees
 
 
 def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:

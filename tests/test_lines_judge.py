@@ -6,22 +6,29 @@ from __future__ import annotations
 import sys
 import time
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from quartet.judge.lines import Contestant, Duel, LineResult, Terms
-from quartet.judge.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
-from quartet.judge.verdict import Termination
 
 from core.messages import Abort, Debug, Finish, Ply
-from quartet.judge import conversation as conversations
+from quartet.judge.game import Start
+from quartet.judge.logs import official
+from quartet.judge.match import JudgeError, Match
+from quartet.judge.process import live, pipes
+from quartet.judge.process.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
+from quartet.judge.seats.lines import Command, LineSeat
+from quartet.judge.table import Penalty, TableRules
+from quartet.judge.turn import Result, Termination
 from tests.fakegame import GAME, Position
 from tests.processes import living_children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from core.messages import Entry
 
 PLAYER = str(Path(__file__).parent / "programs_lines" / "play.py")
 READY, CLOCK = 20_000, 20_000
@@ -54,8 +61,16 @@ def mark() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that ends by itself, or when it is asked to, may take its time."""
-    monkeypatch.setattr(conversations, "FINISH_SECONDS", PATIENT)
-    monkeypatch.setattr(conversations, "TERMINATE_SECONDS", PATIENT)
+    monkeypatch.setattr(live, "FINISH_SECONDS", PATIENT)
+    monkeypatch.setattr(live, "TERMINATE_SECONDS", PATIENT)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A program, and what the log calls it."""
+
+    name: str
+    command: str | Sequence[str]
 
 
 def little(number: int, *arguments: str) -> Contestant:
@@ -64,7 +79,7 @@ def little(number: int, *arguments: str) -> Contestant:
     return Contestant(" ".join(arguments) or "honest", command)
 
 
-def play(
+def prepared(
     first: Contestant,
     second: Contestant,
     *,
@@ -74,18 +89,39 @@ def play(
     cpu: bool = False,
     plies: int = 6,
     hub: Hub | None = None,
-) -> Duel:
-    """A finished game."""
-    with Duel(
-        GAME, [first, second], Terms(ready, clock, megabytes, cpu), Position(plies), with_hub=hub
-    ) as duel:
-        list(duel.turns())
-    return duel
+) -> Match:
+    """A game that has not begun."""
+    shared = hub or pipes.hub()
+    players = (first, second)
+    table = TableRules(
+        clocks=(clock, clock),
+        per_move=False,
+        foul=Penalty.GAME,
+        megabytes=megabytes,
+        ready_ms=ready,
+        cpu=cpu,
+        asks_stuck=True,
+    )
+    seats = [LineSeat(Command(player.command), shared) for player in players]
+    names = [player.name for player in players]
+    return Match(GAME, seats, names, table, Start(0, {}, text=Position(plies).text()))
 
 
-def result(duel: Duel) -> LineResult:
-    assert duel.result is not None
-    return duel.result
+def play(first: Contestant, second: Contestant, **how: Any) -> Match:
+    """A finished game; `how` as for `prepared`."""
+    with prepared(first, second, **how) as match:
+        match.play_out()
+    return match
+
+
+def result(match: Match) -> Result:
+    assert match.result is not None
+    return match.result
+
+
+def entries(match: Match) -> list[Entry]:
+    """What the log of the judge holds."""
+    return official.entries(match)
 
 
 # Name, verdict, words of the sentence, what the log calls it, limits.
@@ -133,7 +169,7 @@ HOSTILE = [
     (
         "raises",
         Termination.RE,
-        "ended at ply {ply}: exit status 1: RuntimeError: no idea",
+        "ended at ply {ply}: exit status 1: RuntimeError: no idea (play.py, line 115)",
         "PARSE",
         {},
     ),
@@ -161,18 +197,24 @@ def test_a_foul_loses_the_game(
     amount = "150" if "hog" in what else "-"
     hostile, honest = little(2, what, amount, mark), little(1, "", mark)
     started = time.monotonic()
-    duel = play(*((hostile, honest) if seat == 0 else (honest, hostile)), **limits)  # type: ignore[arg-type]
-    outcome = result(duel)
+    match = play(*((hostile, honest) if seat == 0 else (honest, hostile)), **limits)  # type: ignore[arg-type]
+    outcome = result(match)
     assert (outcome.termination, outcome.offender, outcome.winner) == (termination, seat, 1 - seat)
-    assert outcome.sentence.startswith("FIRST " if seat == 0 else "SECOND ")
-    assert words.format(ply=seat) in outcome.sentence
+    assert outcome.reason.startswith("FIRST " if seat == 0 else "SECOND ")
+    assert words.format(ply=seat) in outcome.reason
     assert outcome.code == code
     assert outcome.shares[1 - seat] == 1
-    assert duel.entries[-1] == Abort(seat, code)
+    assert entries(match)[-1] == Abort(seat, code)
+    foul = match.turns[-1]
+    assert (foul.seat, foul.verdict.lost, foul.move, foul.code) == (seat, True, None, code)
+    assert Termination.of(foul.verdict) is termination
+    assert not any(turn.verdict.lost for turn in match.turns[:-1])
+    assert outcome.lost == ((1, 0) if seat == 0 else (0, 1))
+    assert outcome.disqualified == ()
     assert time.monotonic() - started < 20
-    farewell = outcome.farewells[1 - seat]
-    if farewell is not None:  # one that was never started leaves nothing
-        assert (farewell.exit, farewell.asked) == (0, False)
+    report = outcome.exits[1 - seat]
+    if report is not None:  # one that was never started leaves nothing
+        assert (report.exit, report.asked) == (0, False)
 
 
 HARMLESS = [
@@ -195,12 +237,12 @@ def test_what_does_not_lose_the_game_is_noted(
     mark: str, monkeypatch: pytest.MonkeyPatch, what: str, notes: tuple[str, ...] | None
 ) -> None:
     if what in {"ignores finish", "ignores finish and signals", "talks on"}:
-        monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
+        monkeypatch.setattr(live, "FINISH_SECONDS", BRIEF)
     if what == "ignores finish and signals":
-        monkeypatch.setattr(conversations, "TERMINATE_SECONDS", BRIEF)
+        monkeypatch.setattr(live, "TERMINATE_SECONDS", BRIEF)
     outcome = result(play(little(2, what, mark), little(1, "", mark)))
     assert (outcome.termination, outcome.winner, outcome.scores) == (Termination.SCORE, 0, (6, 3))
-    assert outcome.sentence == "FIRST wins, 6 to 3 points"
+    assert outcome.reason == "FIRST wins, 6 to 3 points"
     if notes is not None:
         assert outcome.notes == notes
 
@@ -214,16 +256,16 @@ def test_a_line_without_its_end_counts_when_it_is_the_last(mark: str) -> None:
 def test_death_between_turns_is_found_out_at_the_next(mark: str, what: str) -> None:
     outcome = result(play(little(2, what, mark), little(1, "", mark)))
     assert (outcome.termination, outcome.plies, outcome.offender) == (Termination.RE, 2, 0)
-    assert f"ended at ply 2: exit status {0 if what == 'last line' else 4}" in outcome.sentence
+    assert f"ended at ply 2: exit status {0 if what == 'last line' else 4}" in outcome.reason
 
 
 def test_lines_said_ahead_are_answers_and_do_not_fill_our_memory(
     mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversations, "FINISH_SECONDS", BRIEF)
+    monkeypatch.setattr(live, "FINISH_SECONDS", BRIEF)
     outcome = result(play(little(2, "endless lines", mark), little(1, "", mark), plies=200))
     assert (outcome.termination, outcome.scores) == (Termination.DRAW, (100, 100))
-    assert outcome.sentence == "a draw, 100 to 100 points"
+    assert outcome.reason == "a draw, 100 to 100 points"
     assert outcome.shares == (0.5, 0.5)
 
 
@@ -240,49 +282,42 @@ def test_a_process_that_hides_its_descent_is_ended_all_the_same(mark: str, seat:
 def test_a_program_that_is_not_there() -> None:
     outcome = result(play(Contestant("x", ["/no/such/program"]), little(1)))
     assert (outcome.termination, outcome.offender, outcome.code) == (Termination.RE, 0, "NOT READY")
-    assert (
-        outcome.sentence == "FIRST cannot be started: No such file or directory: /no/such/program"
-    )
+    assert outcome.reason == "FIRST cannot be started: No such file or directory: /no/such/program"
     outcome = result(play(little(1), Contestant("x", "/no/such/program 2>&1 >&-")))
     assert (outcome.termination, outcome.offender) == (Termination.RE, 1)
 
 
 def test_an_error_of_the_judge_is_nobodys_loss(mark: str) -> None:
-    duel = play(little(2, "breaks the referee", mark), little(1, "", mark))
-    outcome = result(duel)
-    assert (outcome.termination, outcome.winner, outcome.offender, outcome.shares) == (
-        Termination.JUDGE,
-        None,
-        None,
-        (0, 0),
-    )
-    assert outcome.sentence == "the judge failed: ZeroDivisionError: the referee is broken"
-    assert not any(isinstance(entry, Abort | Finish) for entry in duel.entries)
+    sentence = "the judge failed: ZeroDivisionError: the referee is broken"
+    with (
+        prepared(little(2, "breaks the referee", mark), little(1, "", mark)) as match,
+        pytest.raises(JudgeError) as raised,
+    ):
+        match.play_out()
+    assert str(raised.value) == sentence
+    assert match.result is None
+    assert match.turns == []
+    assert not any(isinstance(entry, Abort | Finish) for entry in entries(match))
 
 
 def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:
-    with Duel(
-        GAME, [little(2, "daemons", mark), little(1, "", mark)], Terms(READY, CLOCK), Position()
-    ) as duel:
-        for turn in duel.turns():
+    with prepared(little(2, "daemons", mark), little(1, "", mark)) as match:
+        for turn in match.play():
             if turn.ply == 2:
                 break
-    assert duel.result is None
-    assert duel.log().count("\n") == 2 + 1 + 3, "header, INIT and three plies"
+    assert match.result is None
+    assert official.text(match).count("\n") == 2 + 1 + 3, "header, INIT and three plies"
 
 
 def test_two_games_at_a_time_do_not_touch_each_other(mark: str) -> None:
-    programs = [little(2, "daemons", mark), little(1, "children", mark)]
-    with (
-        Duel(GAME, programs, Terms(READY, CLOCK), Position()) as one,
-        Duel(GAME, programs, Terms(READY, CLOCK), Position()) as two,
-    ):
-        turns = zip(one.turns(), two.turns(), strict=True)
+    programs = little(2, "daemons", mark), little(1, "children", mark)
+    with prepared(*programs) as one, prepared(*programs) as two:
+        turns = zip(one.play(), two.play(), strict=True)
         assert len(list(turns)) == 6
-    for duel in (one, two):
-        outcome = result(duel)
+    for match in (one, two):
+        outcome = result(match)
         assert outcome.termination is Termination.SCORE
-        assert [farewell and farewell.left_behind for farewell in outcome.farewells] == [
+        assert [report and report.left_behind for report in outcome.exits] == [
             3,
             3,
         ] or sys.platform != "linux"
@@ -310,17 +345,52 @@ def test_both_hubs_do_the_same(mark: str, kind: type[Hub], what: str) -> None:
     assert outcome.termination is expected.get(what, Termination.SCORE)
 
 
+FLUSH = "; it lives and has written nothing: does it flush its output?"
+
+
+@pytest.mark.parametrize(
+    ("what", "limits"),
+    [("late ready", {"ready": SHORT}), ("never flushes", {"ready": 3 * SHORT})],
+)
+def test_who_lives_and_has_written_nothing_is_asked_whether_it_flushes(
+    mark: str, what: str, limits: dict[str, int]
+) -> None:
+    match = play(little(2, what, mark), little(1, "", mark), **limits)
+    outcome = result(match)
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert outcome.reason.endswith(FLUSH)
+    assert match.turns[-1].reason.endswith(FLUSH)
+
+
+@pytest.mark.parametrize("what", ["stall", "no newline", "deaf", "bomb"])
+def test_who_has_written_something_is_not(mark: str, what: str) -> None:
+    outcome = result(play(little(2, what, mark), little(1, "", mark), clock=SHORT))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert "flush" not in outcome.reason
+
+
+def test_a_program_that_never_flushes_loses_whatever_our_environment_says(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With PYTHONUNBUFFERED it would be ready."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    limits = {"ready": 3 * SHORT}
+    outcome = result(play(little(2, "never flushes", mark), little(1, "", mark), **limits))
+    assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
+    assert outcome.reason.endswith(FLUSH)
+
+
 # What is said, and logged
 
 
 def test_the_log_is_the_judges(mark: str) -> None:
-    duel = play(little(2, "explains"), little(3))
-    plies = [entry for entry in duel.entries if isinstance(entry, Ply)]
+    match = play(little(2, "explains"), little(3))
+    plies = [entry for entry in entries(match) if isinstance(entry, Ply)]
     assert [(ply.seat, ply.move, ply.drawn) for ply in plies] == [
         (i % 2, (3 if i % 2 else 2,), i + 1) for i in range(6)
     ]
     assert all(ply.ms >= 1 for ply in plies)
-    lines = duel.log().splitlines()
+    lines = official.text(match).splitlines()
     assert lines[:5] == [
         '[FIRST "COMMAND: explains"]',
         '[SECOND "COMMAND: honest"]',
@@ -333,8 +403,8 @@ def test_the_log_is_the_judges(mark: str) -> None:
 
 
 def test_standard_error_is_kept_by_the_line_up_to_a_bound() -> None:
-    duel = play(little(2, "shouts"), little(1))
-    said = [entry.text for entry in duel.entries if isinstance(entry, Debug)]
+    match = play(little(2, "shouts"), little(1))
+    said = [entry.text for entry in entries(match) if isinstance(entry, Debug)]
     assert said[0] == "y" * 99
     assert said[-1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
     assert len(said) == STDERR_LIMIT // 100 + 2
@@ -349,14 +419,14 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
         "    print({'R': 'OK', 'T': 'SAY 2'}.get(line[0], ''), end='\\n' if line[0] in 'RT' else '', flush=True)\n"
         "    if line == 'FINISH\\n': break\n"
     )
-    duel = play(
+    match = play(
         Contestant("ears", [sys.executable, str(script)]),
         little(3, "sleeps", "0.05"),
         clock=5000,
         plies=3,
     )
-    heard = [entry.text for entry in duel.entries if isinstance(entry, Debug)]
-    ms = [entry.ms for entry in duel.entries if isinstance(entry, Ply)]
+    heard = [entry.text for entry in entries(match) if isinstance(entry, Debug)]
+    ms = [entry.ms for entry in entries(match) if isinstance(entry, Ply)]
     assert heard == [
         "READY FIRST",
         "INIT 3",
@@ -374,15 +444,15 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
 
 
 def test_the_clock_is_for_the_whole_game(mark: str) -> None:
-    duel = play(little(2, "sleeps", "0.2", mark), little(1, "", mark), clock=500)
-    outcome = result(duel)
+    match = play(little(2, "sleeps", "0.2", mark), little(1, "", mark), clock=500)
+    outcome = result(match)
     assert (outcome.termination, outcome.offender, outcome.overloaded) == (
         Termination.TLE,
         0,
         False,
     )
     assert outcome.plies in {2, 4}
-    assert duel.clocks[0] < 320
+    assert match.clocks[0] < 320
 
 
 def test_wall_clock_counts_sleep_and_processor_time_does_not(mark: str) -> None:
@@ -396,7 +466,7 @@ def test_processor_time_counts_thinking_on_the_opponents_time(mark: str) -> None
     assert result(play(ponderer, slow, clock=60_000)).termination is Termination.SCORE
     outcome = result(play(ponderer, slow, clock=500, cpu=True))
     assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
-    assert "ms of processor time" in outcome.sentence
+    assert "ms of processor time" in outcome.reason
 
 
 def test_processor_time_of_children_counts(tmp_path: Path, mark: str) -> None:
@@ -412,8 +482,8 @@ def test_processor_time_of_children_counts(tmp_path: Path, mark: str) -> None:
     delegator = Contestant("boss", [sys.executable, str(script), mark])
     outcome = result(play(delegator, little(1), clock=600, cpu=True))
     assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
-    assert outcome.farewells[0] is not None
-    assert outcome.farewells[0].seconds > 0.4
+    assert outcome.exits[0] is not None
+    assert outcome.exits[0].seconds > 0.4
 
 
 def test_who_does_nothing_does_not_hang_a_clock_of_processor_time(mark: str) -> None:
@@ -439,6 +509,6 @@ def test_a_time_out_on_an_overloaded_machine_is_marked(mark: str) -> None:
             spinner.kill()
             spinner.wait()
     assert (outcome.termination, outcome.offender, outcome.overloaded) == (Termination.TLE, 0, True)
-    assert "the machine was overloaded" in outcome.sentence
+    assert "the machine was overloaded" in outcome.reason
     sleeper = result(play(little(2, "stall", mark), little(1), clock=SHORT))
     assert (sleeper.termination, sleeper.overloaded) == (Termination.TLE, False)

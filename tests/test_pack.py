@@ -8,17 +8,22 @@ import shutil
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quartet.judge.lines import Contestant, Duel, Terms
 
 from core.errors import QuartetError
 from quartet import registry
 from quartet.cli import workshop
 from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.match import Match
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats.lines import Command, LineSeat
+from quartet.judge.table import table_rules
 from tests import checkout
 from tests.games import ROOT, is_whole
 from tests.linegames import NAMES
@@ -63,14 +68,13 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
     """A whole game as a program of the first seat hears it."""
-    game = games.load_lines(GAME)
-    players = [
-        Contestant("ours", [sys.executable, "-m", GAME], ROOT, FIXED),
-        Contestant("theirs", [sys.executable, "-m", GAME], ROOT, FIXED),
-    ]
-    with Duel(game, players, Terms(60_000, 600_000), game.position.start()) as duel:
-        assert [turn.ply for turn in duel.turns()]
-    heard: list[str] = proof.conversation(game, duel, 0)
+    game = games.load(GAME)
+    shared, command = hub(), Command([sys.executable, "-m", GAME], ROOT, FIXED)
+    seats = [LineSeat(command, shared), LineSeat(command, shared)]
+    table = replace(table_rules(game.info, ms=[600_000] * 2, ready_ms=60_000), megabytes=None)
+    with Match(game, seats, ["ours", "theirs"], table, Start(0, {})) as match:
+        assert [turn.ply for turn in match.play()]
+    heard: list[str] = proof.conversation(match, 0)
     return heard
 
 
@@ -109,21 +113,21 @@ def how(stderr: str) -> str:
 
 def plays_on(command: Sequence[str], folder: Path) -> str:
     """Without its core: a legal game to its end within the judge's processor time, status 0. Gives the first complaint."""
-    game = games.load_lines(GAME)
-    rival = Contestant(
-        "random", [sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT
-    )
+    game = games.load(GAME)
+    rival = Command([sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT)
     clean = {**proof.NO_PYTHON, "QUARTET_SEED": "1"}
-    terms = Terms(60_000, game.judge.clock_ms, cpu=True)
-    with Duel(
-        game, [Contestant("ours", command, folder, clean), rival], terms, game.position.start()
-    ) as duel:
-        assert all(turn.answer for turn in duel.turns())
-    assert duel.result is not None
-    assert duel.result.offender is None, duel.result.sentence
-    assert duel.result.farewells[0] is not None
-    assert duel.result.farewells[0].exit == 0
-    said = [text for _, text in duel.result.remarks[0]]
+    table = replace(table_rules(game.info, ready_ms=60_000, cpu=True), megabytes=None)
+    shared = hub()
+    seats = [LineSeat(Command(command, folder, clean), shared), LineSeat(rival, shared)]
+    with Match(game, seats, ["ours", "random"], table, Start(0, {})) as match:
+        assert all(turn.output for turn in match.play())
+    result = match.result
+    assert result is not None
+    assert result.offender is None, result.reason
+    assert result.exits[0] is not None
+    assert result.exits[0].exit == 0
+    told = [line for turn in match.turns for line in turn.said] + list(result.said)
+    said = [text for seat, text in told if seat == 0]
     assert said
     assert not any("Traceback" in text for text in said)
     return said[0]
@@ -365,7 +369,7 @@ def test_newer_symbols_are_found() -> None:
 
 
 def test_the_proof_sees_another_player(tmp_path: Path) -> None:
-    game = games.load_lines(GAME)
+    game = games.load(GAME)
     command = [
         sys.executable,
         "-c",
@@ -376,7 +380,7 @@ def test_the_proof_sees_another_player(tmp_path: Path) -> None:
 
 
 def test_the_proof_sees_a_crash_and_a_remark(tmp_path: Path) -> None:
-    game = games.load_lines(GAME)
+    game = games.load(GAME)
     with pytest.raises(QuartetError, match="the artefact does not work"):
         proof.prove_lines(game, [sys.executable, "-c", "print('OK')"], tmp_path)
 

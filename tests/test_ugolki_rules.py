@@ -443,17 +443,6 @@ def test_seats_may_be_left_empty() -> None:
     assert position.lose_turn().legal() == [PASS]
 
 
-def test_the_drawing_shows_every_piece() -> None:
-    position = reference.Position.start()
-    drawing = position.draw({(1, 1): "from"})
-    text = ["".join(span for span, _ in line) for line in drawing]
-    assert [line[3:].split() for line in text[1:]] == [
-        [str(label or "·") for label in position.cells[row * SIZE : (row + 1) * SIZE]]
-        for row in range(SIZE)
-    ]
-    assert ("1", "from") in drawing[2]
-
-
 # What servers write
 
 LINES = EXAMPLE.splitlines()

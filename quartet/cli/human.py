@@ -57,7 +57,7 @@ def view(match: Match) -> PersonView:
             f"{drawing.write(match.game.info.name, turn.move, before)}"
             for turn, before in played
         ],
-        can_undo=match.can_take_back and any(turn.seat == seat for turn in match.turns),
+        can_undo=match.can_take_back,
         hint=lambda: hint(match),
     )
 

@@ -174,8 +174,9 @@ class Match:
 
     @property
     def can_take_back(self) -> bool:
-        """Whether everybody at the table could go back to an earlier position."""
-        return all(player is None or player.can_take_back for player in self._seats)
+        """Whether the seat to move can go back to its last turn, and everybody with it."""
+        able = all(player is None or player.can_take_back for player in self._seats)
+        return able and self._last_own() is not None
 
     # The loop
 
@@ -306,14 +307,9 @@ class Match:
         before = self.position
         if after is not None:
             self.position = after
-            if self._runs(turn.seat):
-                self.clocks[turn.seat] = max(1, self.clocks[turn.seat] - turn.ms)
-        else:
-            self.lost[turn.seat] += 1
-            if self.table.foul is Penalty.OUT:
-                self.disqualified.add(turn.seat)
-            if self.table.foul is not Penalty.GAME:
-                self.position = before.lose_turn()
+        elif self.table.foul is not Penalty.GAME:
+            self.position = before.lose_turn()
+        self._count(turn)
         if after is not None or self.table.foul is not Penalty.GAME:
             # First the one who has moved: it may wait to hear what it drew.
             order = sorted(self._sitting(), key=lambda item: item[0] != turn.seat)
@@ -328,17 +324,35 @@ class Match:
             watcher.turn(self, turn)
         return turn
 
+    def _count(self, turn: Turn) -> None:
+        """What a turn costs who took it."""
+        if turn.verdict.lost:
+            self.lost[turn.seat] += 1
+            if self.table.foul is Penalty.OUT:
+                self.disqualified.add(turn.seat)
+        elif self._runs(turn.seat):
+            self.clocks[turn.seat] = max(1, self.clocks[turn.seat] - turn.ms)
+
+    def _last_own(self) -> int | None:
+        """The number of the last turn for which the seat to move was asked."""
+        seat = self.position.to_move
+        for number in reversed(range(len(self.turns))):
+            turn = self.turns[number]
+            if turn.seat == seat and turn.verdict is not Verdict.PASS:
+                return number
+        return None
+
     def _take_back(self) -> None:
         """Go back to the last turn of the seat to move, where there is one."""
-        seat = self.position.to_move
-        own = [number for number, turn in enumerate(self.turns) if turn.seat == seat]
-        if not own or not self.can_take_back:
+        number = self._last_own()
+        if number is None or not self.can_take_back:
             return
-        for turn in self.turns[own[-1] :]:
-            self.lost[turn.seat] -= turn.verdict.lost
-            self.clocks[turn.seat] += turn.ms if self._runs(turn.seat) else 0
-        self.position = self.positions[own[-1]]
-        del self.turns[own[-1] :], self.positions[own[-1] :]
+        self.position = self.positions[number]
+        del self.turns[number:], self.positions[number:]
+        self.clocks[:], self.lost[:] = self.table.clocks, [0] * len(self.lost)
+        self.disqualified.clear()
+        for turn in self.turns:
+            self._count(turn)
         for _, player in self._sitting():
             player.taken_back(self)
         for watcher in self._watchers:

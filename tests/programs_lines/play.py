@@ -89,6 +89,8 @@ def at_ready() -> None:
         case "never reads":
             say("OK")
             time.sleep(60)
+        case "never flushes":
+            print("OK")
         case _:
             say("OK")
 

@@ -1,4 +1,4 @@
-"""Conversations with live programs, and whose processes are whose when several live at a time."""
+"""Programs that live for a game, and whose processes are whose when several live at a time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from quartet.judge.conversation import Conversation, NotStartedError, Word
-from quartet.judge.pipes import LINE_LIMIT, STDERR_LIMIT, Hub, Pipes, PollHub, Remarks, ThreadHub
-from quartet.judge.tree import Tree
 
-from quartet.judge import conversation as conversations
+from quartet.judge.process import live
+from quartet.judge.process.live import LiveProgram, NotStartedError, Word
+from quartet.judge.process.pipes import (
+    LINE_LIMIT,
+    STDERR_LIMIT,
+    Hub,
+    Pipes,
+    PollHub,
+    Remarks,
+    ThreadHub,
+)
+from quartet.judge.process.tree import Tree
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little prog
 ENOUGH = 30.0
 ECHO = "import sys\nfor line in sys.stdin:\n    sys.stderr.write('heard ' + line)\n    sys.stderr.flush()\n    print('said', line, end='', flush=True)\n"
 
-Talk = "Callable[..., Conversation]"
+Talk = "Callable[..., LiveProgram]"
 
 
 @pytest.fixture(params=[PollHub, ThreadHub])
@@ -37,17 +45,17 @@ def hub(request: pytest.FixtureRequest) -> Hub:
 
 
 @pytest.fixture
-def talk(hub: Hub) -> Iterator[Callable[..., Conversation]]:
+def talk(hub: Hub) -> Iterator[Callable[..., LiveProgram]]:
     """Starts programs, by their source text; they are ended, and afterwards no process of theirs
     may be alive."""
     mark = f"mark-{uuid.uuid4().hex}"
-    begun: list[Conversation] = []
+    begun: list[LiveProgram] = []
 
     def start(
         code: str, *arguments: str, megabytes: float | None = None, cwd: Path | None = None
-    ) -> Conversation:
+    ) -> LiveProgram:
         begun.append(
-            Conversation(
+            LiveProgram(
                 hub,
                 [sys.executable, "-c", code, *arguments, mark],
                 megabytes=megabytes,
@@ -66,11 +74,10 @@ def talk(hub: Hub) -> Iterator[Callable[..., Conversation]]:
     )
 
 
-def test_two_programs_speak_in_turn(talk: Callable[..., Conversation], hub: Hub) -> None:
+def test_two_programs_speak_in_turn(talk: Callable[..., LiveProgram], hub: Hub) -> None:
     programs = [talk(ECHO), talk(ECHO)]
     for ply in range(20):
         program = programs[ply % 2]
-        program.pipes.remarks.ply = ply
         program.send(f"ply {ply}")
         reply = program.receive(ENOUGH)
         assert (reply.word, reply.line) == (Word.LINE, f"said ply {ply}".encode())
@@ -85,17 +92,17 @@ def test_two_programs_speak_in_turn(talk: Callable[..., Conversation], hub: Hub)
         assert len(program.pipes.remarks.lines) == ply // 2 + 1
     for program in programs:
         assert program.end(at_once=True).exit is None
-    assert programs[1].pipes.remarks.lines == [(ply, f"heard ply {ply}") for ply in range(1, 20, 2)]
+    assert programs[1].pipes.remarks.lines == [f"heard ply {ply}" for ply in range(1, 20, 2)]
 
 
-def test_lines_that_are_held_back_go_with_the_next(talk: Callable[..., Conversation]) -> None:
+def test_lines_that_are_held_back_go_with_the_next(talk: Callable[..., LiveProgram]) -> None:
     program = talk(ECHO)
     program.send("one", more=True)
     program.send("two")
     assert [program.receive(ENOUGH).line for _ in range(2)] == [b"said one", b"said two"]
 
 
-def test_time_is_up_on_time(talk: Callable[..., Conversation]) -> None:
+def test_time_is_up_on_time(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import time; time.sleep(60)")
     started = time.perf_counter()
     reply = program.receive(0.2)
@@ -103,7 +110,7 @@ def test_time_is_up_on_time(talk: Callable[..., Conversation]) -> None:
     assert 0.2 < reply.seconds <= time.perf_counter() - started < 5
 
 
-def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., Conversation]) -> None:
+def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., LiveProgram]) -> None:
     program, other = talk("import time; time.sleep(60)"), talk(ECHO)
     for _ in range(3000):
         program.send("x" * 100)
@@ -111,7 +118,7 @@ def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., Conversa
     assert other.receive(ENOUGH).line == b"said hello"
 
 
-def test_what_was_not_taken_at_once_arrives(talk: Callable[..., Conversation]) -> None:
+def test_what_was_not_taken_at_once_arrives(talk: Callable[..., LiveProgram]) -> None:
     program = talk(
         "import sys, time\ntime.sleep(0.3)\nprint(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)"
     )
@@ -121,7 +128,7 @@ def test_what_was_not_taken_at_once_arrives(talk: Callable[..., Conversation]) -
 
 
 def test_a_program_that_floods_is_served_while_another_is_asked(
-    talk: Callable[..., Conversation],
+    talk: Callable[..., LiveProgram],
 ) -> None:
     loud, other = talk("import os\nwhile True: os.write(2, b'z' * 65536)"), talk(ECHO)
     for _ in range(50):
@@ -129,10 +136,10 @@ def test_a_program_that_floods_is_served_while_another_is_asked(
         assert other.receive(ENOUGH).line == b"said hello"
     assert loud.receive(0.1).word is Word.LATE
     assert loud.pipes.remarks.size > STDERR_LIMIT
-    assert loud.pipes.remarks.lines[-1][1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
+    assert loud.pipes.remarks.lines[-1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
 
 
-def test_output_is_bounded(talk: Callable[..., Conversation]) -> None:
+def test_output_is_bounded(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import os\nwhile True: os.write(1, b'z' * 65536)")
     assert program.receive(ENOUGH).word is Word.FLOOD
     for _ in range(20):
@@ -140,15 +147,15 @@ def test_output_is_bounded(talk: Callable[..., Conversation]) -> None:
     assert len(program.pipes.received) < 3 * LINE_LIMIT
 
 
-def test_status_and_last_words(talk: Callable[..., Conversation]) -> None:
+def test_status_and_last_words(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import sys; sys.stderr.write('no idea'); sys.exit(3)")
     assert program.receive(ENOUGH).word is Word.GONE
     assert program.last_words() == 3
-    assert program.pipes.remarks.lines == [(0, "no idea")]
+    assert program.pipes.remarks.lines == ["no idea"]
     assert program.end().exit == 3
 
 
-def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., Conversation]) -> None:
+def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import os, time\nif os.fork() == 0: time.sleep(60)\nelse: os._exit(7)")
     started = time.perf_counter()
     assert program.receive(ENOUGH).word is Word.GONE
@@ -157,7 +164,7 @@ def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., Conversat
     assert program.end().left_behind == 1
 
 
-def test_memory_is_watched_while_another_is_asked(talk: Callable[..., Conversation]) -> None:
+def test_memory_is_watched_while_another_is_asked(talk: Callable[..., LiveProgram]) -> None:
     fat = talk("import time\nx = b'x' * (150 << 20)\ntime.sleep(60)", megabytes=100)
     other = talk("import time; time.sleep(60)")
     assert other.receive(1).word is Word.LATE
@@ -165,18 +172,37 @@ def test_memory_is_watched_while_another_is_asked(talk: Callable[..., Conversati
     assert fat.end(at_once=True).megabytes > 100
 
 
-def test_folder_and_environment(talk: Callable[..., Conversation], tmp_path: Path) -> None:
+def test_folder_and_environment(talk: Callable[..., LiveProgram], tmp_path: Path) -> None:
     program = talk("import os; print(os.getcwd(), os.environ['ADDED'])", cwd=tmp_path)
     assert program.receive(ENOUGH).line == f"{tmp_path} 2".encode()
 
 
+def test_what_changes_a_programs_behaviour_is_not_handed_on(
+    talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    code = "import os; print([os.environ.get(n) for n in ('PYTHONUNBUFFERED', 'PYTHONPATH')])"
+    assert talk(code).receive(ENOUGH).line == b"[None, '/theirs']"
+
+
+def test_it_is_known_whether_anything_was_written(talk: Callable[..., LiveProgram]) -> None:
+    silent = talk("import sys, time; sys.stderr.write('busy'); sys.stderr.flush(); time.sleep(60)")
+    brief = talk("import sys, time; sys.stdout.write('x'); sys.stdout.flush(); time.sleep(60)")
+    assert silent.receive(0.3).word is Word.LATE
+    deadline = time.monotonic() + ENOUGH
+    while not brief.pipes.written and time.monotonic() < deadline:
+        assert brief.receive(0.1).word is Word.LATE
+    assert [silent.pipes.written, brief.pipes.written] == [False, True]
+
+
 def test_a_program_that_cannot_be_started(hub: Hub) -> None:
     with pytest.raises(NotStartedError, match="/no/such/program"):
-        Conversation(hub, ["/no/such/program"])
+        LiveProgram(hub, ["/no/such/program"])
     assert hub.watchers == []
 
 
-def test_processor_time_of_the_whole_tree(talk: Callable[..., Conversation]) -> None:
+def test_processor_time_of_the_whole_tree(talk: Callable[..., LiveProgram]) -> None:
     burn = "\nimport os, time\ndef burn(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
     # 0.2 s itself, 0.2 s in a child that it waits for, 0.2 s in one that lives on.
     code = (
@@ -191,7 +217,7 @@ def test_processor_time_of_the_whole_tree(talk: Callable[..., Conversation]) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there it is lost")
-def test_processor_time_of_dead_orphans_is_counted(talk: Callable[..., Conversation]) -> None:
+def test_processor_time_of_dead_orphans_is_counted(talk: Callable[..., LiveProgram]) -> None:
     code = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -209,30 +235,30 @@ def test_processor_time_of_dead_orphans_is_counted(talk: Callable[..., Conversat
     assert program.cpu() > 0.25
 
 
-def test_processor_time_ends_the_waiting(talk: Callable[..., Conversation]) -> None:
+def test_processor_time_ends_the_waiting(talk: Callable[..., LiveProgram]) -> None:
     program = talk("while True: pass")
     reply = program.receive(ENOUGH, cpu_until=0.3)
     assert reply.word is Word.LATE
     assert 0.3 < program.cpu() < 2
 
 
-def test_a_polite_end(talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversations, "FINISH_SECONDS", ENOUGH)
+def test_a_polite_end(talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "FINISH_SECONDS", ENOUGH)
     program = talk("import sys\nfor line in sys.stdin:\n    if line == 'BYE\\n': sys.exit(5)")
     program.dismiss("BYE")
-    farewell = program.end()
-    assert (farewell.exit, farewell.asked) == (5, False)
-    assert program.end() is farewell
+    report = program.end()
+    assert (report.exit, report.asked) == (5, False)
+    assert program.end() is report
 
 
 def test_an_end_that_is_interrupted_is_an_end(
-    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+    talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(conversation: Conversation) -> None:
+    def interrupt(program: LiveProgram) -> None:
         raise KeyboardInterrupt
 
     program = talk("import time; time.sleep(60)")
-    monkeypatch.setattr(Conversation, "_let_end", interrupt)
+    monkeypatch.setattr(LiveProgram, "_let_end", interrupt)
     with pytest.raises(KeyboardInterrupt):
         program.end()
     assert living_children() == set()
@@ -240,11 +266,11 @@ def test_an_end_that_is_interrupted_is_an_end(
 
 
 def test_two_programs_that_do_not_end_are_waited_for_together(
-    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+    talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish, terminate = 4.0, 0.2
-    monkeypatch.setattr(conversations, "FINISH_SECONDS", finish)
-    monkeypatch.setattr(conversations, "TERMINATE_SECONDS", terminate)
+    monkeypatch.setattr(live, "FINISH_SECONDS", finish)
+    monkeypatch.setattr(live, "TERMINATE_SECONDS", terminate)
     stubborn = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(flush=True)\ntime.sleep(60)"
     programs = [talk(stubborn), talk(stubborn)]
     assert [program.receive(ENOUGH).line for program in programs] == [b"", b""]
@@ -257,14 +283,14 @@ def test_two_programs_that_do_not_end_are_waited_for_together(
 
 
 def test_overload_without_the_kernels_accounts(
-    talk: Callable[..., Conversation], monkeypatch: pytest.MonkeyPatch
+    talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Tree, "waited", lambda _: None)
     program = talk("import time; time.sleep(60)")
-    monkeypatch.setattr(conversations, "_idle_seconds", lambda: 1.0)
+    monkeypatch.setattr(live, "_idle_seconds", lambda: 1.0)
     program.begin_load()
     assert "no processor was idle" in (program.overload(1.0) or "")
-    monkeypatch.setattr(conversations, "_idle_seconds", lambda: 2.0)
+    monkeypatch.setattr(live, "_idle_seconds", lambda: 2.0)
     assert program.overload(1.0) is None
 
 
@@ -331,9 +357,8 @@ def test_lines_of_pipes() -> None:
 def test_remarks_come_by_the_line_and_cannot_disturb_a_reader() -> None:
     remarks = Remarks()
     remarks.feed(b"on")
-    remarks.ply = 3
     remarks.feed(b"e\ntwo\x1b[2J\x85\xff\tx\r\n\nthree")
-    assert remarks.lines == [(3, "one"), (3, "two?[2J�� x"), (3, "")]
+    assert remarks.lines == ["one", "two?[2J�� x", ""]
     remarks.finish()
-    assert remarks.lines[-1] == (3, "three")
-    assert all(len(text.splitlines()) <= 1 for _, text in remarks.lines)
+    assert remarks.lines[-1] == "three"
+    assert all(len(text.splitlines()) <= 1 for text in remarks.lines)

@@ -1,0 +1,228 @@
+"""Taking moves back: a person goes back to the last turn for which it was asked, and all that the
+turns since have cost is as it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.logs import jsonl
+from quartet.judge.match import Match
+from quartet.judge.seats.engine import EngineSeat, fast_rules
+from quartet.judge.seats.person import PersonSeat
+from quartet.judge.seats.players import Player, seats_of
+from quartet.judge.seats.seat import Answer, Seat, TakeBackError
+from quartet.judge.table import Penalty, TableRules, table_rules
+from quartet.judge.turn import Turn, Verdict
+from tests import fakegame
+from tests.games import knows_lost_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.rules import Move
+    from tests.games import Game
+
+NODES = 50
+FOUL = (99, 99, 99, 99)
+"""A move of no game."""
+SLOW_MS = 7
+
+
+class Slow(EngineSeat):
+    """A player that takes some milliseconds, whatever the machine."""
+
+    def ask(self, match: Match) -> Answer:
+        return replace(super().ask(match), seconds=0.0, ms=SLOW_MS)
+
+
+@dataclass(frozen=True)
+class State:
+    """All that must be as it was."""
+
+    turns: list[Turn]
+    positions: list[str]
+    position: str
+    clocks: list[int]
+    lost: list[int]
+    disqualified: set[int]
+
+    @classmethod
+    def of(cls, match: Match) -> State:
+        texts = [position.text() for position in match.positions]
+        return cls(
+            list(match.turns),
+            texts,
+            match.position.text(),
+            list(match.clocks),
+            list(match.lost),
+            set(match.disqualified),
+        )
+
+
+@dataclass
+class Script:
+    """A person who wants a move back when asked for the time `back_at`, and leaves at `leave_at`;
+    otherwise plays what `choose` says.
+
+    Attributes:
+        states: what the match was, every time that the person was asked.
+    """
+
+    back_at: int
+    leave_at: int
+    choose: Callable[[Match], Move] = lambda match: match.position.legal()[0]
+    states: list[State] = field(default_factory=list)
+
+    def __call__(self, match: Match) -> Move:
+        self.states.append(State.of(match))
+        if len(self.states) == self.back_at:
+            raise TakeBackError
+        if len(self.states) == self.leave_at:
+            raise KeyboardInterrupt
+        return self.choose(match)
+
+
+class Watch(jsonl.JsonLog):
+    """A log, and how often something was taken back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def taken_back(self, match: Match) -> None:
+        super().taken_back(match)
+        self.count += 1
+
+
+def rival(name: str) -> Slow:
+    return Slow(name, "bot", 1, nodes=NODES, clock=False)
+
+
+def play(name: str, seats: list[Seat | None], table: TableRules, *, fast: bool = False) -> Watch:
+    """A game that the person leaves; gives its log."""
+    watch = Watch()
+    known = games.load(name)
+    rules = fast_rules(name) if fast else None
+    names = ["somebody"] * len(seats)
+    with (
+        Match(known, seats, names, table, Start(3, {}), rules=rules, watchers=[watch]) as match,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        match.play_out()
+    log = jsonl.read_log(bytes(watch.data))
+    assert list(log.turns) == match.turns
+    assert log.result is None
+    return watch
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["reference", "fast"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_person_goes_back_to_its_last_turn(whole_game: Game, number: int, *, fast: bool) -> None:
+    """And the same play leads to the same position again."""
+    person = Script(back_at=4, leave_at=6)
+    seats: list[Seat | None] = [rival(whole_game.name) for _ in range(whole_game.info.players)]
+    seats[number] = PersonSeat(person)
+    # The clocks of the others run down to their last millisecond.
+    table = table_rules(whole_game.info, ms=[2 * SLOW_MS + 1] * whole_game.info.players)
+    watch = play(whole_game.name, seats, table, fast=fast)
+    assert watch.count == 1
+    states = person.states
+    assert states[4] == states[2]
+    assert [turn.move for turn in states[5].turns] == [turn.move for turn in states[3].turns]
+    assert states[5].position == states[3].position
+    assert states[3].clocks == states[5].clocks
+    if not table.per_move:
+        assert states[3].clocks[1 - number] == 1
+        assert states[3].clocks[number] == 2 * SLOW_MS + 1, "no clock of a person runs"
+
+
+def test_twice_goes_back_twice(whole_game: Game) -> None:
+    class Regretful(Script):
+        def __call__(self, match: Match) -> Move:
+            again = len(self.states) == self.back_at
+            self.back_at += again
+            return super().__call__(match)
+
+    person = Regretful(back_at=3, leave_at=6)
+    count = whole_game.info.players
+    seats: list[Seat | None] = [PersonSeat(person)]
+    seats += [rival(whole_game.name) for _ in range(count - 1)]
+    watch = play(whole_game.name, seats, table_rules(whole_game.info))
+    assert watch.count == 2
+    assert [len(state.turns) for state in person.states] == [0, count, 2 * count, count, 0, count]
+    assert person.states[4] == person.states[0]
+
+
+def test_nobody_goes_back_beyond_the_start(whole_game: Game) -> None:
+    person = Script(back_at=1, leave_at=2)
+    count = whole_game.info.players
+    seats: list[Seat | None] = [PersonSeat(person)]
+    seats += [rival(whole_game.name) for _ in range(count - 1)]
+    watch = play(whole_game.name, seats, table_rules(whole_game.info))
+    assert watch.count == 0
+    assert person.states[1] == person.states[0]
+
+
+def test_it_is_refused_where_a_program_sits(whole_game: Game) -> None:
+    known, count = games.load(whole_game.name), whole_game.info.players
+    person = Script(back_at=3, leave_at=4)
+    others: list[Player | None] = [Player("random")]
+    programs = seats_of(known, others, Start(3, {}))
+    seats: list[Seat | None] = [PersonSeat(person), *programs]
+    seats += [rival(whole_game.name) for _ in range(count - 2)]
+    table = table_rules(whole_game.info, ms=[60_000] * count)
+    watch = play(whole_game.name, seats, table)
+    assert watch.count == 0
+    assert person.states[3] == person.states[2]
+
+
+@pytest.mark.parametrize("foul", [Penalty.TURN, Penalty.OUT])
+def test_lost_turns_come_back(game: Game, foul: Penalty) -> None:
+    if not knows_lost_turns(game.reference.start()):
+        return
+
+    def clumsy(match: Match) -> Move:
+        return FOUL if len(match.turns) > count else match.position.legal()[0]
+
+    count = game.info.players
+    person = Script(back_at=3, leave_at=4)
+    seats: list[Seat | None] = [PersonSeat(person), PersonSeat(clumsy)]
+    seats += [rival(game.name) for _ in range(count - 2)]
+    table = replace(table_rules(game.info), foul=foul)
+    watch = play(game.name, seats, table)
+    assert watch.count == 1
+    lost = person.states[2]
+    assert [turn.verdict for turn in lost.turns if turn.seat == 1] == [Verdict.OK, Verdict.ILLEGAL]
+    assert lost.lost[1] == 1
+    assert lost.disqualified == ({1} if foul is Penalty.OUT else set())
+    assert person.states[3] == person.states[1]
+    assert person.states[3].lost == [0] * count
+    assert person.states[3].disqualified == set()
+
+
+class Stuck(fakegame.Position):
+    """Who moves first can only pass the second time."""
+
+    def legal(self) -> list[Move]:
+        return [fakegame.PASS] if self.ply == 2 else super().legal()
+
+
+def test_a_pass_that_nobody_asked_for_is_nobodys_turn() -> None:
+    """Who went back to it would come to where it was."""
+    person, other = Script(back_at=2, leave_at=3), Script(back_at=0, leave_at=0)
+    known = replace(fakegame.GAME, position=Stuck)
+    table = TableRules(clocks=(1000, 1000), per_move=False, foul=Penalty.GAME)
+    seats = [PersonSeat(person), PersonSeat(other)]
+    with (
+        Match(known, seats, ["one", "two"], table, Start(0, {})) as match,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        match.play_out()
+    verdicts = [turn.verdict for turn in person.states[1].turns]
+    assert verdicts == [Verdict.OK, Verdict.OK, Verdict.PASS, Verdict.OK]
+    assert person.states[2] == person.states[0]
