@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import quartet
 from applegame.bot import QUICK, Bot, OpponentPolicy
 from applegame.engine import Engine
 from applegame.players import player
@@ -16,7 +17,6 @@ from core.agent.lines import Agent
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.players import lead
-from quartet.arena import inprocess
 from tests.linegames import load
 
 if TYPE_CHECKING:
@@ -183,12 +183,11 @@ def test_players_of_the_same_process_are_shown_each_others_moves(
         return watching[-1]
 
     monkeypatch.setattr("applegame.players.player", seat)
-    turns, _ = inprocess.game(
-        "applegame", ("a", "b"), (inprocess.Budget(nodes=1),) * 2, 1, (0, 1), {}
-    )
+    match = quartet.game("applegame").play(["a", "b"], seed=1, nodes=1)
+    played = list(zip(match.turns, match.positions, strict=True))
     for number, player_ in enumerate(watching):
         assert player_.shown == [
-            (turn.input, turn.move)
-            for turn in turns
+            (before.text(), turn.move)
+            for turn, before in played
             if turn.seat != number and turn.move is not None
         ]

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from core.limits import Limits
-from quartet.judge import process as judged
+from quartet.judge.process import once as judged
 from ugolki import rules as fast
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
