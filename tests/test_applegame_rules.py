@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from applegame import protocol
 from applegame.players import NAMES, SLOWER_NAMES, player, swing
-from applegame.reference import INFO, PASS, Position
+from applegame.reference import PASS, Position
 from applegame.rules import Position as FastPosition
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits

@@ -21,7 +21,6 @@ from ataxx.reference import Position as Reference
 from ataxx.rules import Position
 from core.agent.lines import told_start
 from core.errors import QuartetError, UnknownNameError
-from quartet import registry
 from quartet.arena.fingerprints import fingerprint
 from quartet.judge import game as games
 from quartet.judge.game import Start

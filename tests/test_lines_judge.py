@@ -17,12 +17,11 @@ from core.messages import Abort, Debug, Finish, Ply
 from quartet.judge.game import Start
 from quartet.judge.logs import official
 from quartet.judge.match import JudgeError, Match
-from quartet.judge.process import live
-from quartet.judge.process import pipes
+from quartet.judge.process import live, pipes
 from quartet.judge.process.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
 from quartet.judge.seats.lines import Command, LineSeat
 from quartet.judge.table import Penalty, TableRules
-from quartet.judge.turn import Result, Termination, Verdict
+from quartet.judge.turn import Result, Termination
 from tests.fakegame import GAME, Position
 from tests.processes import living_children
 
