@@ -305,7 +305,7 @@ def test_an_error_of_our_system_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch)
     def start(*words: object, **how: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(live.psutil, "Popen", start)
+    monkeypatch.setattr(psutil, "Popen", start)
     with prepared(little(2), little(1)) as match, pytest.raises(JudgeError) as raised:
         match.play_out()
     assert str(raised.value) == "the judge failed: OSError: [Errno 24] Too many open files"
