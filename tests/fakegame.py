@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from core import dialect
 from core.errors import IllegalMoveError, RuleError, TextError
@@ -34,11 +34,11 @@ class Position:
     said: tuple[int, ...] = ()
 
     @classmethod
-    def start(cls, seed: int = 0, plies: int = 6) -> Position:  # noqa: ARG003
+    def start(cls, seed: int = 0, plies: int = 6) -> Self:  # noqa: ARG003
         return cls(plies)
 
     @classmethod
-    def parse(cls, text: str) -> Position:
+    def parse(cls, text: str) -> Self:
         plies, *said = map(int, text.split())
         return cls(plies, tuple(said))
 
@@ -63,21 +63,21 @@ class Position:
     def pseudolegal(self) -> list[Move]:
         return [(1,), (2,), (3,)]
 
-    def play(self, move: Move) -> Position:
+    def play(self, move: Move) -> Self:
         if move == (9,):
             raise ZeroDivisionError("the referee is broken")
         if move not in self.legal():
             raise IllegalMoveError(f"{move[0]} is not from 1 to 3", "RANGE")
         return replace(self, said=(*self.said, *move))
 
-    def lose_turn(self) -> Position:
+    def lose_turn(self) -> Self:
         raise RuleError("no")
 
     @property
     def drawn(self) -> int | None:
         return self.ply or None
 
-    def reveal(self, drawn: int | None) -> Position:
+    def reveal(self, drawn: int | None) -> Self:
         if drawn != self.drawn:
             raise RuleError(f"{drawn} cannot be drawn")
         return self

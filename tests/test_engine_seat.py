@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quartet.judge import game as games
 from quartet.judge.game import Start
@@ -11,11 +11,19 @@ from quartet.judge.seats.engine import EngineSeat, fast_rules
 from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
-    from core.rules import Move
+    from core.rules import Move, Searcher
     from tests.games import Game
 
 NODES = 300
 PLIES = 40
+
+
+class Deaf:
+    """A player that nobody can tell what others do: where programs are started anew for every
+    move, only a match by the fast rules tells."""
+
+    def __init__(self, player: Searcher[Any]) -> None:
+        self.choose = player.choose
 
 
 def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]:
@@ -25,6 +33,9 @@ def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]
         EngineSeat(game.name, "bot", number, nodes=NODES, clock=False)
         for number in range(game.info.players)
     ]
+    if game.info.exchange is not None:
+        for seat in seats:
+            seat.player = Deaf(seat.player)
     rules = fast_rules(game.name) if fast else None
     names = ["bot"] * len(seats)
     table = table_rules(game.info)

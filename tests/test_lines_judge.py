@@ -3,6 +3,7 @@ count. No process outlives a game."""
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 import uuid
@@ -298,6 +299,17 @@ def test_an_error_of_the_judge_is_nobodys_loss(mark: str) -> None:
     assert match.result is None
     assert match.turns == []
     assert not any(isinstance(entry, Abort | Finish) for entry in entries(match))
+
+
+def test_an_error_of_our_system_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*words: object, **how: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(psutil, "Popen", start)
+    with prepared(little(2), little(1)) as match, pytest.raises(JudgeError) as raised:
+        match.play_out()
+    assert str(raised.value) == "the judge failed: OSError: [Errno 24] Too many open files"
+    assert match.result is None
 
 
 def test_nothing_lives_after_a_game_that_is_left(mark: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import TextError
 from core.limits import SearchInfo
-from quartet.judge.logs.jsonl import VERSION, Header, line, read_log
+from quartet.judge.logs.jsonl import VERSION, Header, Record, line, read_log
 from quartet.judge.turn import ExitReport, Result, Termination, Turn, Verdict
 
 HEADER = Header("game", VERSION, ("a", None), 3, {"moves": 5}, False, 0.5, 256.0, "2026-01-01")
@@ -58,6 +58,10 @@ RESULTS = [
 ]
 
 
+def written(*records: Record) -> bytes:
+    return b"".join(map(line, records))
+
+
 def fields(info: SearchInfo | None) -> tuple[object, ...] | None:
     """A SearchInfo has no equality of its own."""
     if info is None:
@@ -71,13 +75,12 @@ def without_info(turn: Turn) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("result", RESULTS)
 def test_what_is_written_is_read(result: Result) -> None:
-    data = b"".join(map(line, [HEADER, *TURNS, result]))
+    data = written(HEADER, *TURNS, result)
     log = read_log(data)
     assert (log.header, log.result, log.cut) == (HEADER, result, False)
     assert list(map(without_info, log.turns)) == list(map(without_info, TURNS))
     assert [fields(turn.info) for turn in log.turns] == [fields(turn.info) for turn in TURNS]
-    again = b"".join(map(line, [log.header, *log.turns, result]))
-    assert again == data
+    assert written(log.header, *log.turns, result) == data
 
 
 def test_only_what_is_not_as_usual_is_written() -> None:

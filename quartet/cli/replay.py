@@ -165,9 +165,8 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     position = _position(checked, ply, path)
     seating.require(game, program)
     built_in = registry.is_player(game.info.name, program)
-    player = Player(program)
     start = Start(0, {}, checked.positions[0].text())
-    seating.start_environment(game, start, [program])
+    player = Player(program, env=seating.start_environment(game, start, [program]))
     seat = (
         seating.engine_seat(game, player, clock=True)
         if built_in

@@ -138,11 +138,12 @@ class Match:
         Raises:
             JudgeError: the judge failed, and no player is to blame.
             QuartetError: our system gives us no folder, no file, no process.
+            BrokenPipeError: nobody reads what a watcher writes.
             KeyboardInterrupt: a person has left.
         """
         try:
             yield from self._play()
-        except (QuartetError, OSError):
+        except (QuartetError, BrokenPipeError):
             raise
         except Exception as error:
             raise JudgeError(f"the judge failed: {type(error).__name__}: {error}") from error
