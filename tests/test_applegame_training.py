@@ -12,7 +12,9 @@ from click.testing import CliRunner
 
 from applegame.engine import WEIGHTS_SHAPE, feature_list
 from applegame.rules import Position
-from applegame.train.__main__ import command, fit, play
+from applegame.train.__main__ import command
+from applegame.train.learning import fit
+from applegame.train.selfplay import play
 from core.players import lead
 
 ROOT = Path(__file__).resolve().parent.parent

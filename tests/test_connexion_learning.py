@@ -15,7 +15,7 @@ from connexion.nn.evaluate import Weights, default_weights
 from connexion.players import player
 from connexion.rules import Position
 from connexion.train.__main__ import command
-from connexion.train.learn import Learner
+from connexion.train.learner import Learner
 from core.errors import TextError
 from core.limits import Limits
 from core.nn.sealed import seal

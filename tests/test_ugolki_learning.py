@@ -28,7 +28,7 @@ from tests.games import ROOT
 from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
 from ugolki.rules import Position
-from ugolki.train import learn, learning
+from ugolki.train import features, learning
 from ugolki.train import selfplay as training
 from ugolki.train.__main__ import command
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = (ROOT / "ugolki" / "nn" / "weights.bin").read_bytes()
 BODY = unseal("weights", WEIGHTS, "ugolki")[1]
-NETWORK = 2 * learn.HIDDEN * (learn.INPUTS + 2)
+NETWORK = 2 * features.HIDDEN * (features.INPUTS + 2)
 VALUE, POLICY, SOLO = BODY[:NETWORK], BODY[NETWORK : 2 * NETWORK], BODY[2 * NETWORK :]
 TURN, SPANS, MISSING, OWN_SOLO, LEAD = 400, 404, 415, 416, 480
 """As in network.h."""
@@ -92,10 +92,10 @@ def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
         cells = sorted(random.sample(range(SIZE * SIZE), PIECES))
         position = Position.from_cells([1 if cell in cells else 0 for cell in range(SIZE * SIZE)])
         after = {placement(position.play(move), 0) for move in position.pseudolegal()}
-        found = learn.neighbours(cells)
+        found = features.neighbours(cells)
         assert after == set(found)
         for other in random.sample(found, 3):
-            assert tuple(cells) in learn.neighbours(other), "moves can be taken back"
+            assert tuple(cells) in features.neighbours(other), "moves can be taken back"
 
 
 def test_the_solo_network_knows_the_shortest_way() -> None:
@@ -135,9 +135,9 @@ def inputs_of(position: Position, view: int) -> list[int]:
 
 def test_inputs_of_seats(samples: learning.Samples) -> None:
     chosen = np.arange(len(samples))
-    inputs = np.empty((4 * len(samples), learn.ACTIVE), np.uint16)
+    inputs = np.empty((4 * len(samples), features.ACTIVE), np.uint16)
     playing = np.empty((len(samples), 4), np.uint8)
-    count = learn.seats_of(SOLO, samples.records, chosen, playing, inputs)
+    count = features.seats_of(SOLO, samples.records, chosen, playing, inputs)
     assert count == playing.sum()
     row = 0
     for number in range(len(samples)):
@@ -156,9 +156,9 @@ def test_inputs_of_seats(samples: learning.Samples) -> None:
 
 def test_inputs_of_moves(samples: learning.Samples) -> None:
     chosen = np.arange(0, len(samples), 7)
-    inputs = np.empty((80 * len(chosen), learn.ACTIVE), np.uint16)
+    inputs = np.empty((80 * len(chosen), features.ACTIVE), np.uint16)
     sizes, visits = np.empty(len(chosen), np.int32), np.empty(len(inputs), np.float32)
-    count = learn.moves_of(SOLO, samples.records, chosen, sizes, visits, inputs)
+    count = features.moves_of(SOLO, samples.records, chosen, sizes, visits, inputs)
     assert count == sizes.sum()
     row = 0
     for number, size in zip(chosen, sizes, strict=True):
@@ -170,7 +170,7 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
         assert sorted(found) == after
         assert 200 < visits[row : row + size].sum() <= 265
         row += int(size)
-    few = learn.moves_of(SOLO, samples.records, chosen, sizes, visits[:50], inputs[:50])
+    few = features.moves_of(SOLO, samples.records, chosen, sizes, visits[:50], inputs[:50])
     assert few == sizes.sum() <= 50
     assert 0 in sizes
 
@@ -179,20 +179,24 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
 
 
 def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
-    inputs = np.empty((4 * 100, learn.ACTIVE), np.uint16)
-    count = learn.seats_of(
+    inputs = np.empty((4 * 100, features.ACTIVE), np.uint16)
+    count = features.seats_of(
         SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs
     )
     for body in (VALUE, POLICY):
         numbers = np.frombuffer(body, "<i2").astype(np.float32)
         parameters = np.concatenate(
-            [numbers[: -learn.HIDDEN] / learn.ONE, numbers[-learn.HIDDEN :] / learn.OUTPUT_ONE, [0]]
+            [
+                numbers[: -features.HIDDEN] / features.ONE,
+                numbers[-features.HIDDEN :] / features.OUTPUT_ONE,
+                [0],
+            ]
         ).astype(np.float32)
         expected, found = np.empty(count, np.float32), np.empty(count, np.float32)
         sparse_net.run(
-            parameters, None, learn.HIDDEN, inputs[:count], np.zeros(count, np.float32), expected
+            parameters, None, features.HIDDEN, inputs[:count], np.zeros(count, np.float32), expected
         )
-        learn.logits(body, inputs[:count], found)
+        features.logits(body, inputs[:count], found)
         assert found == pytest.approx(expected, abs=0.02)
         assert np.ptp(found) > 1
         again, same = learning.quantised(parameters)
@@ -255,7 +259,7 @@ def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match=complaint):
         Engine(data)
     with pytest.raises(TextError, match="a network takes"):
-        learn.logits(SOLO, np.empty((0, learn.ACTIVE), np.uint16), np.empty(0, np.float32))
+        features.logits(SOLO, np.empty((0, features.ACTIVE), np.uint16), np.empty(0, np.float32))
     with pytest.raises(TextError, match="a solo network takes"):
         learning.solo_moves(SOLO[:-2], np.empty((0, PIECES), np.uint8))
 
@@ -382,7 +386,7 @@ def test_the_solo_network_learns(samples: learning.Samples) -> None:
     assert (np.diff(placements.astype(int), axis=1) > 0).all()
     assert placements.max() < SIZE * SIZE
     moves = learning.solo_moves(SOLO, placements)
-    net = learning.Net(learn.CELLS, 6, 1, 0.01, 15 * (len(placements) // 256), 1)
+    net = learning.Net(features.CELLS, 6, 1, 0.01, 15 * (len(placements) // 256), 1)
     everything, losses = np.arange(len(placements)), []
     of = learning.solo_loss(placements, moves)
     learning.trained(net, of, everything, 256, 15, 1, lambda _, loss: losses.append(loss))
@@ -414,4 +418,4 @@ def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
         done = CliRunner().invoke(tool, [*map(str, arguments), "--out", str(nowhere)])
         assert f"cannot write {nowhere}: there is no folder" in str(done.exception)
     with pytest.raises(ValueError, match="placements"):
-        learn.table_begin(np.empty(10, np.uint8))
+        features.table_begin(np.empty(10, np.uint8))

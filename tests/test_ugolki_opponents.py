@@ -15,7 +15,7 @@ from ugolki.geometry import SEATS, SIZE, seen
 from ugolki.players import player
 from ugolki.protocol import PASS
 from ugolki.rules import Position
-from ugolki.train import learn
+from ugolki.train import features
 from ugolki.train import opponents as prediction
 from ugolki.train.__main__ import command
 
@@ -57,7 +57,7 @@ def test_the_outlook_is_what_two_moves_cost() -> None:
     home = [0, 0]
     for position in positions(1, 4):
         seat, now = position.to_move, cost(position.cells, position.to_move)
-        for move, first, second, _ in learn.outlook(position):
+        for move, first, second, _ in features.outlook(position):
             one = after(position, move)
             assert first == cost(one.cells, seat) - now
             if first == -now:
@@ -77,7 +77,7 @@ def test_the_outlook_is_what_two_moves_cost() -> None:
 
 def test_a_logit_is_made_of_the_outlook() -> None:
     for position in positions(2, 2):
-        _, now, following, logits = zip(*learn.outlook(position), strict=True)
+        _, now, following, logits = zip(*features.outlook(position), strict=True)
         expected = [
             -(a + b) / 32
             + (68 / 64 if a == min(now) else 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from connexion.train.learn import Learner
+from connexion.train.learner import Learner
 from core.nn.sealed import seal
 
 CHUNK = 500

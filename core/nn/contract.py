@@ -1,4 +1,4 @@
-"""What a game's `training` module offers, so that it can make its own positions and train a network
+"""What a game's `train/selfplay.py` offers, so that it can make its own positions and train a network
 on them.
 
 The network is that of `core.nn.sparse_net`: inputs of which as many as ACTIVE are on, one hidden

@@ -49,7 +49,7 @@ def command() -> None:
 def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
     """Compute how many moves home there are from every placement, and train the solo network on
     placements from the samples in DATA."""
-    np, learn, learning = tools(out)
+    np, features, learning = tools(out)
     threads = os.cpu_count() or 1
     samples = learning.load(data)
     placements = learning.placements_of(samples, seed)
@@ -57,12 +57,12 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
         threads, lambda distance: print(f"{distance} moves", file=sys.stderr, flush=True)
     )
     numbers = np.empty(len(placements), np.uint32)
-    learn.numbers_of(placements, numbers)
+    features.numbers_of(placements, numbers)
     moves = table[numbers].astype(np.float32)
     order = np.random.default_rng(seed).permutation(len(placements))
     held_back, training = np.split(order, [len(order) // learning.HELD_BACK])
     batch = min(4096, len(training))
-    net = learning.Net(learn.CELLS, 6, seed, rate, epochs * (len(training) // batch), threads)
+    net = learning.Net(features.CELLS, 6, seed, rate, epochs * (len(training) // batch), threads)
     of = learning.solo_loss(placements, moves)
     learning.trained(
         net,
@@ -135,7 +135,7 @@ def fit(
 ) -> None:
     """Train the value and the policy network on the samples in DATA, and write them to one file,
     with the solo network."""
-    _, learn, learning = tools(out)
+    _, features, learning = tools(out)
     try:
         solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
     except OSError as error:
@@ -166,7 +166,7 @@ def fit(
     ]
     fields = {
         "game": "ugolki",
-        "hidden": str(learn.HIDDEN),
+        "hidden": str(features.HIDDEN),
         "seed": str(seed),
         "data": f"{samples.digest} ({len(samples)} samples)",
         "command": said(),
@@ -224,7 +224,7 @@ def tools(out: Path) -> tuple[Any, Any, Any]:
         import numpy as np  # noqa: PLC0415  (an extra)
 
         from core.nn.learning import require_place  # noqa: PLC0415
-        from ugolki.train import learn, learning  # noqa: PLC0415
+        from ugolki.train import features, learning  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
@@ -232,7 +232,7 @@ def tools(out: Path) -> tuple[Any, Any, Any]:
             "training needs numpy; install the extra: pip install 'quartet[train]'"
         ) from None
     require_place(out)
-    return np, learn, learning
+    return np, features, learning
 
 
 def said() -> str:

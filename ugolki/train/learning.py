@@ -22,7 +22,7 @@ from core.nn.contract import ASIDE, FIRST
 from core.nn.learning import HELD_BACK, SLICES, correction, lambda_returns, least_at, rate_at
 from core.nn.sealed import unseal
 from ugolki.geometry import SEATS, SIZE, seen
-from ugolki.train import learn
+from ugolki.train import features
 from ugolki.train.selfplay import NOWHERE, RECORD
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Net:
     def __init__(
         self, inputs: int, active: int, seed: int, rate: float, steps: int, threads: int
     ) -> None:
-        hidden, rows = learn.HIDDEN, inputs * learn.HIDDEN
+        hidden, rows = features.HIDDEN, inputs * features.HIDDEN
         random = np.random.default_rng(seed)
         self._state = np.zeros((3, rows + 2 * hidden + 1), np.float32)
         self.parameters = self._state[0]
@@ -199,8 +199,8 @@ class Net:
         gradient /= len(chosen)
         rate = rate_at(self._rate, self._done, self._steps)
         for part, most in (
-            (slice(0, self._output), learn.MOST_ROW),
-            (slice(self._output, None), learn.MOST_OUTPUT),
+            (slice(0, self._output), features.MOST_ROW),
+            (slice(self._output, None), features.MOST_OUTPUT),
         ):
             parameters, first, second = (state[part] for state in self._state)
             sparse_net.step(
@@ -251,7 +251,9 @@ def fitted(
     `say` gets lines of progress."""
     training, held_back = np.flatnonzero(~samples.held_back), np.flatnonzero(samples.held_back)
     batch = min(batch, len(training))
-    net = Net(learn.INPUTS, learn.ACTIVE, seed, rate, epochs * (len(training) // batch), threads)
+    net = Net(
+        features.INPUTS, features.ACTIVE, seed, rate, epochs * (len(training) // batch), threads
+    )
 
     def progress(epoch: int, loss: float) -> None:
         say(f"epoch {epoch}: loss {loss:.5f}, held back {net.loss(of, held_back):.5f}")
@@ -271,13 +273,13 @@ def value_loss(samples: Samples, targets: NDArray[np.float32], solo: bytes) -> L
         gradient: NDArray[np.float32] | None,
         chosen: NDArray[np.int64],
     ) -> float:
-        inputs = np.empty((4 * len(chosen), learn.ACTIVE), np.uint16)
+        inputs = np.empty((4 * len(chosen), features.ACTIVE), np.uint16)
         playing = np.empty((len(chosen), 4), np.uint8)
-        count = learn.seats_of(solo, samples.records, chosen, playing, inputs)
+        count = features.seats_of(solo, samples.records, chosen, playing, inputs)
         mask = playing > 0
         sizes = mask.sum(1, dtype=np.int32)
         return sparse_net.choose(
-            parameters, gradient, learn.HIDDEN, inputs[:count], targets[chosen][mask], sizes
+            parameters, gradient, features.HIDDEN, inputs[:count], targets[chosen][mask], sizes
         )
 
     return loss
@@ -291,15 +293,17 @@ def policy_loss(samples: Samples, solo: bytes) -> Loss:
         gradient: NDArray[np.float32] | None,
         chosen: NDArray[np.int64],
     ) -> float:
-        inputs = np.empty((ROWS_A_POSITION * len(chosen), learn.ACTIVE), np.uint16)
+        inputs = np.empty((ROWS_A_POSITION * len(chosen), features.ACTIVE), np.uint16)
         visits = np.empty(len(inputs), np.float32)
         sizes = np.empty(len(chosen), np.int32)
-        count = learn.moves_of(solo, samples.records, chosen, sizes, visits, inputs)
+        count = features.moves_of(solo, samples.records, chosen, sizes, visits, inputs)
         sizes = sizes[sizes > 0]
         groups = np.repeat(np.arange(len(sizes)), sizes)
         totals = np.bincount(groups, visits[:count], len(sizes)).astype(np.float32)
         targets = visits[:count] / np.maximum(totals, 1)[groups]
-        return sparse_net.choose(parameters, gradient, learn.HIDDEN, inputs[:count], targets, sizes)
+        return sparse_net.choose(
+            parameters, gradient, features.HIDDEN, inputs[:count], targets, sizes
+        )
 
     return loss
 
@@ -317,7 +321,7 @@ def solo_loss(placements: NDArray[np.uint8], moves: NDArray[np.float32]) -> Loss
         return sparse_net.run(
             parameters,
             gradient,
-            learn.HIDDEN,
+            features.HIDDEN,
             placements[chosen].astype(np.uint16),
             targets[chosen],
         )
@@ -328,21 +332,21 @@ def solo_loss(placements: NDArray[np.uint8], moves: NDArray[np.float32]) -> Loss
 def quantised(parameters: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float32]]:
     """The integers of a value or policy network as they stand in the file of weights, and as floats
     again."""
-    hidden = learn.HIDDEN
-    first = (parameters[: -hidden - 1] * learn.ONE).round()
-    output = (parameters[-hidden - 1 : -1] * learn.OUTPUT_ONE).round()
+    hidden = features.HIDDEN
+    first = (parameters[: -hidden - 1] * features.ONE).round()
+    output = (parameters[-hidden - 1 : -1] * features.OUTPUT_ONE).round()
     body = first.astype("<i2").tobytes() + output.astype("<i2").tobytes()
-    return body, np.concatenate([first / learn.ONE, output / learn.OUTPUT_ONE, [0]]).astype(
+    return body, np.concatenate([first / features.ONE, output / features.OUTPUT_ONE, [0]]).astype(
         np.float32
     )
 
 
 def quantised_solo(parameters: NDArray[np.float32]) -> bytes:
     """The integers of a solo network."""
-    hidden = learn.HIDDEN
-    first = (parameters[: -hidden - 1] * learn.ONE).round()
-    output = (parameters[-hidden - 1 : -1] * MIDDLE * learn.SOLO_ONE).round()
-    bias = round((1 + float(parameters[-1])) * MIDDLE * learn.SOLO_STEPS_A_MOVE)
+    hidden = features.HIDDEN
+    first = (parameters[: -hidden - 1] * features.ONE).round()
+    output = (parameters[-hidden - 1 : -1] * MIDDLE * features.SOLO_ONE).round()
+    bias = round((1 + float(parameters[-1])) * MIDDLE * features.SOLO_STEPS_A_MOVE)
     return (
         first.astype("<i2").tobytes()
         + output.astype("<i2").tobytes()
@@ -353,22 +357,22 @@ def quantised_solo(parameters: NDArray[np.float32]) -> bytes:
 def solo_moves(body: bytes, placements: NDArray[np.uint8]) -> NDArray[np.float32]:
     """What the solo network with these integers says of placements."""
     moves = np.empty(len(placements), np.float32)
-    learn.solo_moves(body, placements, moves)
+    features.solo_moves(body, placements, moves)
     return moves
 
 
 def solo_table(threads: int, progress: Callable[[int], None]) -> NDArray[np.uint8]:
     """How many moves each placement needs, by its number: 1.2 GB. `progress` is called with each
     distance that is done."""
-    distances = np.empty(learn.PLACEMENTS, np.uint8)
-    learn.table_begin(distances)
-    firsts = range(0, learn.PLACEMENTS, CHUNK)
+    distances = np.empty(features.PLACEMENTS, np.uint8)
+    features.table_begin(distances)
+    firsts = range(0, features.PLACEMENTS, CHUNK)
     with ThreadPoolExecutor(threads) as pool:
         for distance in itertools.count():
 
             def level(first: int, distance: int = distance) -> bool:
-                return learn.table_level(
-                    distances, first, min(first + CHUNK, learn.PLACEMENTS), distance
+                return features.table_level(
+                    distances, first, min(first + CHUNK, features.PLACEMENTS), distance
                 )
 
             if not any(list(pool.map(level, firsts))):

@@ -13,7 +13,7 @@ from ugolki.geometry import SEATS
 from ugolki.players import player
 from ugolki.protocol import PASS
 from ugolki.rules import Position
-from ugolki.train.learn import outlook
+from ugolki.train.features import outlook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
