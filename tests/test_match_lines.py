@@ -172,9 +172,12 @@ def test_positions_are_drawn(tmp_path: Path, passer: str) -> None:
     assert done.stdout.count("0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15 16") == 3
     assert ": a draw, 0 to 0 cells, after 2 plies\n" in done.stdout
     assert re.search(rf"^0 FIRST {re.escape(passer)}: -1 -1 -1 -1  \d+ ms$", done.stdout, re.MULTILINE)
-    rows = done.stdout.splitlines()[-3:]
-    assert rows[0].split() == "place player cells share lost turns processor time memory".split()
-    assert all(re.search(r" 0 +0\.5 +0 +\d\.\d\d s +\d+ MB", row) for row in rows[1:])
+    assert re.search(
+        r"^place +player +cells +share +lost turns +processor time +memory", done.stdout, re.MULTILINE
+    )
+    for side in ("FIRST", "SECOND"):
+        row = rf"^1 +{side} .* 0 +0\.5 +0 +\d\.\d\d s +\d+ MB"
+        assert re.search(row, done.stdout, re.MULTILINE)
 
 
 def test_programs_run_where_they_should(tmp_path: Path, passer: str) -> None:
@@ -444,6 +447,7 @@ def test_published_logs_are_confirmed_in_one_line_each(name: str) -> None:
 
 def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) -> None:
     good = sample_log.read_text()
+    (tmp_path / "other").write_text((DATA / "applegame" / "logs" / "0000.txt").read_text())
     texts = {
         "good": good,
         "short": good.replace("FINISH\n", ""),
@@ -455,7 +459,7 @@ def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) 
     }
     for name, text in texts.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
-    done = quartet("replay", "connexion", *texts, "missing", code=1, cwd=tmp_path)
+    done = quartet("replay", "connexion", *texts, "other", "missing", code=1, cwd=tmp_path)
     said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     assert said["good"] == "ok, 64 plies, points 314 270"
     assert said["short"] == f"ok, 64 plies, points 314 270; {NO_FINISH}"
@@ -463,7 +467,8 @@ def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) 
     assert said["illegal"].startswith("line 6: ")
     assert said["torn"].startswith("ok, ")
     assert said["missing"] == "cannot be read: No such file or directory"
-    assert list(said) == [*texts, "missing"]
+    assert said["other"] == "line 1: this is a game of applegame, not of connexion"
+    assert list(said) == [*texts, "other", "missing"]
     assert done.stderr == ""
 
 

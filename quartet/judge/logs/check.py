@@ -126,7 +126,7 @@ def check(
     reader = _tape(checked, data)
     try:
         reader.read()
-    except (RuleError, TextError) as error:
+    except QuartetError as error:
         said = str(error)
         checked.complaint = said if said.startswith("line ") else f"line {reader.line}: {said}"
         other = None if checked.turns else origin(data, game.info.name)
