@@ -134,9 +134,7 @@ def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[
     if not any("FIRST" in note or "broken" in note for note in notes):
         assert log.positions[-1].scores() == (6, 5)
         assert len(log.turns) == 6
-        assert log.sentence() == "ok, 6 plies, cells 6 5" + "".join(
-            f"; {note}" for note in notes
-        )
+        assert log.sentence() == "ok, 6 plies, cells 6 5" + "".join(f"; {note}" for note in notes)
 
 
 @pytest.mark.parametrize(

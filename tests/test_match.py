@@ -347,7 +347,9 @@ def test_a_match_is_drawn_ranked_and_logged(tmp_path: Path) -> None:
     assert re.match(r".* '1 2 3': -  malformed: expected .*, got 3 words: .*  \d\.\d\d s\n", second)
     assert "malformed: expected four integers, got 3 words" in done.stdout
     assert "malformed 2 times, first at ply 2: expected four integers" in done.stdout
-    words = r"Ugolki .*: a draw, (\d+), -, 52, \1 penalty, after 8 plies\nplace +player .* lost turns\n"
+    words = (
+        r"Ugolki .*: a draw, (\d+), -, 52, \1 penalty, after 8 plies\nplace +player .* lost turns\n"
+    )
     assert re.search(words, done.stdout)
     log = read(log_file)
     assert isinstance(log.header, Header)

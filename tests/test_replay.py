@@ -120,7 +120,9 @@ def test_a_log_broken_off_is_noted(played: bytes, tmp_path: Path) -> None:
     done = replay("--quiet", str(path))
     assert done.returncode == 0
     assert done.stdout.startswith(f"{path}: ok, 8 plies, penalty ")
-    assert done.stdout.endswith("; the game was broken off after 8 plies, in the middle of a line\n")
+    assert done.stdout.endswith(
+        "; the game was broken off after 8 plies, in the middle of a line\n"
+    )
     path.write_bytes(played[: played.rindex(b"\n", 0, -1) + 1])
     assert replay("--quiet", str(path)).stdout.endswith("; the game was broken off after 8 plies\n")
 
@@ -313,11 +315,11 @@ class Scripted(Seat):
         super().__init__()
         self._answers = list(answers)
 
-    def open(self, match: Match, seat: int) -> None:
+    def open(self, match: Match, seat: int) -> None:  # noqa: ARG002  (as every seat)
         if self._answers == [None]:
             raise NotReadyError(Verdict.CRASHED, "was not ready: no", "NOT READY")
 
-    def ask(self, match: Match) -> Answer:
+    def ask(self, match: Match) -> Answer:  # noqa: ARG002
         return Answer(text=self._answers.pop(0), seconds=0.003)
 
 
@@ -333,14 +335,14 @@ def ours(seats: Sequence[Seat]) -> bytes:
     return bytes(log.data)
 
 
-PASS = "-1 -1 -1 -1"
+PASSING = "-1 -1 -1 -1"
 
 
 @pytest.mark.parametrize(
     ("seats", "sentence"),
     [
-        ([Scripted(PASS), Scripted(PASS)], "ok, 2 plies, cells 0 0"),
-        ([Scripted(PASS), Scripted("0 0 0 0")], "ok, 1 plies, cells 0 0"),
+        ([Scripted(PASSING), Scripted(PASSING)], "ok, 2 plies, cells 0 0"),
+        ([Scripted(PASSING), Scripted("0 0 0 0")], "ok, 1 plies, cells 0 0"),
         ([Scripted("what"), Scripted()], "ok, 0 plies, cells 0 0"),
         ([Scripted(), Scripted(None)], "ok, 0 plies, cells 0 0"),
         ([Scripted(None), Scripted()], "ok, 0 plies, cells 0 0"),
@@ -371,7 +373,7 @@ def test_logs_of_ours_of_games_of_lines_are_confirmed(seats: list[Seat], sentenc
 def test_a_folder_stands_for_its_logs(played: bytes, tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_bytes(played)
     (tmp_path / "a.log").write_bytes((OLD / "ugolki.jsonl").read_bytes())
-    (tmp_path / "c.txt").write_bytes(ours([Scripted(PASS), Scripted(PASS)]))
+    (tmp_path / "c.txt").write_bytes(ours([Scripted(PASSING), Scripted(PASSING)]))
     (tmp_path / "notes.md").write_text("no log")
     done = replay(str(tmp_path))
     assert done.returncode == 1

@@ -416,7 +416,9 @@ def _start(request: Request, config: Mapping[str, str]) -> Start:
 
 def summary(match: Match, result: Result, *, attempts: int = 1) -> dict[str, object]:
     """A finished game for machines: why it ended, and for every seat what it scored and used."""
-    said = [(turn.ply, turn.seat, text) for turn in match.turns for text in turn.stderr.splitlines()]
+    said = [
+        (turn.ply, turn.seat, text) for turn in match.turns for text in turn.stderr.splitlines()
+    ]
     said += [(turn.ply, seat, text) for turn in match.turns for seat, text in turn.said]
     said += [(result.plies, seat, text) for seat, text in result.said]
     seats = []
