@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quartet.judge.record import read_log
 
 from quartet import registry
 from quartet.cli.keys import split
-from quartet.cli.person import Selection
+from quartet.cli.person import Action, Selection
+from quartet.judge import game as games
+from quartet.judge.logs.check import BROKEN, CheckedLog, check
+from quartet.judge.logs.jsonl import read_log
+from quartet.judge.turn import Verdict
 from ugolki.reference import Position
 
 if TYPE_CHECKING:
@@ -150,17 +154,46 @@ class Terminal:
         while words not in self.seen[start:]:
             assert time.monotonic() < give_up, self.seen[-2000:]
             if time.monotonic() > again:
+                time.sleep(0.05 if keys else 0)
                 os.write(self._end, keys.encode())
-                again = time.monotonic() + 2
-            if select.select([self._end], [], [], 0.1)[0]:
-                try:
-                    self.seen += os.read(self._end, 65536).decode("utf-8", "replace")
-                except OSError as error:  # how Linux says that the other end is closed
-                    raise AssertionError(self.seen[-2000:]) from error
+                again = time.monotonic() + 1
+            assert self.read(0.1) or words in self.seen[start:], self.seen[-2000:]
+
+    def type(self, text: str, words: str) -> None:
+        """Type a move, and play it; the terminal answers with `words`."""
+        self.press(f"\x1b{text}", f"{text.lower()}_")
+        self.press("\r", words)
+
+    def play_on(self, words: str) -> None:
+        """Press Enter whenever it is asked for, until the terminal has shown `words`."""
+        asked = re.compile(rf"Enter: |{re.escape(words)}")
+        seen, again = len(self.seen), 0.0
+        give_up = time.monotonic() + ENOUGH
+        while words not in self.seen[seen:]:
+            assert time.monotonic() < give_up, self.seen[-2000:]
+            if asked.search(self.seen, seen) or time.monotonic() > again:
+                time.sleep(0.02)  # keys are lost while nobody reads them
+                seen, again = len(self.seen), time.monotonic() + 0.5
+                os.write(self._end, b"\r")
+            assert self.read(0.1) or words in self.seen[seen:], self.seen[-2000:]
+
+    def read(self, seconds: float) -> bool:
+        """Take in what is shown, if anything is before long; False at the end."""
+        if not select.select([self._end], [], [], seconds)[0]:
+            return True
+        try:
+            data = os.read(self._end, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            return False
+        self.seen += data.decode("utf-8", "replace")
+        return bool(data)
 
     def close(self) -> int:
-        """Wait for the end; gives the exit status."""
+        """Read on to the end; gives the exit status."""
+        give_up = time.monotonic() + ENOUGH
         try:
+            while time.monotonic() < give_up and self.read(0.1):
+                pass
             return self.process.wait(ENOUGH)
         finally:
             self.process.kill()
@@ -206,7 +239,7 @@ def test_a_match_is_stepped(tmp_path: Path) -> None:
     )
     terminal.wait_for("run on")
     terminal.press("i", "run on")
-    terminal.press("p", "the game ended after 8 plies")
+    terminal.press("p", ", after 8 plies")
     assert terminal.close() == 0
 
 
@@ -216,3 +249,122 @@ def test_the_person_can_be_interrupted(tmp_path: Path) -> None:
     terminal.wait_for("take it")
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.close() == 130
+
+
+# Every game of the registry
+
+
+TABLES = {"ugolki": ("human", "greedy", "none", "none", "--moves", "3")}
+"""Who sits at the table, where that is not a person and one opponent."""
+
+
+def table_of(name: str) -> tuple[str, ...]:
+    """A person first, and a quick opponent."""
+    return TABLES.get(name, ("human", "greedy"))
+
+
+def written(name: str, number: int) -> str:
+    """A legal move at the start, as it is typed."""
+    start = games.load(name).position.start()
+    scene = cast("SceneModule", registry.load(name, "scene"))
+    return scene.write(start.legal()[number], start)
+
+
+def key_of(name: str, action: Action) -> str:
+    """What to press for a command at the start."""
+    scene = cast("SceneModule", registry.load(name, "scene"))
+    return Selection(scene, games.load(name).position.start()).key_of(action)
+
+
+def checked(name: str, log: Path) -> CheckedLog:
+    """A log, which must be right, by the library and by the command line."""
+    found = check(games.load(name), log.read_bytes())
+    assert found.complaint is None
+    command = [sys.executable, "-m", "quartet", "replay", name, str(log), "--quiet"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    assert said == f"{log}: {found.sentence()}\n"
+    return found
+
+
+@at_a_terminal
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_a_person_plays_a_whole_game(name: str, tmp_path: Path) -> None:
+    log = tmp_path / "game.log"
+    terminal = Terminal("match", name, *table_of(name), "--seconds", "5", "--log", str(log))
+    terminal.wait_for("or type the move")
+    terminal.press(key_of(name, Action.LIST), "no move has been made yet")
+    terminal.press(key_of(name, Action.HINT), "hint: ")
+    terminal.press("nonsense\r", "nonsense_")
+    terminal.type(written(name, -1), f": {written(name, -1)}")
+    terminal.wait_for("or type the move")
+    terminal.press(key_of(name, Action.UNDO), "taken back to ply 0")
+    terminal.wait_for("or type the move")
+    assert "lost turns" not in terminal.seen
+    terminal.type(written(name, 0), f": {written(name, 0)}")
+    terminal.wait_for("or type the move")
+    label = games.load(name).label(0)
+    terminal.press(key_of(name, Action.LIST), f"0. {label} human: {written(name, 0)}")
+    terminal.play_on("lost turns")
+    assert terminal.close() == 0
+    found = checked(name, log)
+    assert found.notes == []
+    assert found.positions[-1].over
+    assert found.turns[0].move == games.load(name).position.start().legal()[0]
+    assert found.match is not None
+    assert found.match.lost == [0] * games.load(name).info.players
+    if found.match.names[1]:  # some judges write no names
+        assert found.match.names[:2] == ("human", "greedy")
+    assert f", after {found.positions[-1].ply} plies" in terminal.seen
+    assert "Traceback" not in terminal.seen
+
+
+@at_a_terminal
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_a_person_leaves_with_ctrl_c(name: str, tmp_path: Path) -> None:
+    log = tmp_path / "game.log"
+    terminal = Terminal("match", name, *table_of(name), "--log", str(log))
+    terminal.wait_for("or type the move")
+    terminal.type(written(name, 0), f": {written(name, 0)}")
+    terminal.wait_for("or type the move")
+    plies = 4 if name == "ugolki" else 2
+    terminal.press("\x03", f"the game was left after {plies} plies; the log is kept in {log}")
+    assert terminal.close() == 130
+    assert "Traceback" not in terminal.seen
+    found = checked(name, log)
+    assert f"{BROKEN} after " in found.notes[-1]
+    assert len(found.turns) == 2
+
+
+@at_a_terminal
+def test_with_a_program_nothing_is_taken_back(tmp_path: Path) -> None:
+    program = f"{sys.executable} -m applegame --player greedy"
+    terminal = Terminal("match", "applegame", "human", program, "--seconds", "60")
+    terminal.wait_for("or type the move")
+    assert "undo" not in terminal.seen
+    terminal.type(written("applegame", 0), f": {written('applegame', 0)}")
+    terminal.wait_for("or type the move")
+    terminal.press("u", "no move can be taken back here")
+    terminal.press("\x03", "the game was left after 2 plies")
+    assert terminal.close() == 130
+
+
+@at_a_terminal
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_the_clock_of_a_person_runs_where_that_is_asked_for(name: str, tmp_path: Path) -> None:
+    log = tmp_path / "game.log"
+    clock = "--seconds", "0.1", "--human-clock", "--log", str(log)
+    terminal = Terminal("match", name, *table_of(name), *clock)
+    terminal.wait_for("or type the move")
+    time.sleep(0.2)
+    terminal.press(f"\x1b{written(name, 0)}", f"{written(name, 0).lower()}_")
+    terminal.press("\r", "gave no answer at ply 0 within 100 ms")
+    if games.load(name).info.lines is None:
+        terminal.wait_for("or type the move")
+        terminal.press("\x03", "the game was left after 4 plies")
+        assert terminal.close() == 130
+        assert [turn.verdict for turn in checked(name, log).turns] == [Verdict.LATE, Verdict.OK]
+        return
+    assert terminal.close() == 0
+    assert "FIRST gave no answer at ply 0 within 100 ms, after 0 plies" in terminal.seen
+    assert log.read_text().splitlines()[-1].startswith("ABORT ")
+    assert checked(name, log).notes == ["FIRST lost by a foul: TLE"]

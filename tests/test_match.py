@@ -4,6 +4,7 @@ what bad input is told."""
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -15,20 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from quartet.judge.program import Program, turn_seed
-from quartet.judge.record import Header, Log, Turn, read_log
-from quartet.judge.verdict import Verdict
 
 from quartet import registry
-from quartet.judge import referee
-from quartet.judge.table import Table
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.logs.jsonl import Header, Log, read_log
+from quartet.judge.match import Match
+from quartet.judge.seats.files import FileSeat, turn_seed
+from quartet.judge.seats.seat import Answer, Seat
+from quartet.judge.table import table_rules
+from quartet.judge.turn import Result, Turn, Verdict
 from ugolki.geometry import SEATS
 from ugolki.reference import PASS, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quartet.judge.referee import Player
+    from core.rules import Move
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "programs"
@@ -47,24 +51,34 @@ def little(name: str, *arguments: str) -> str:
 HONEST = little("honest.py")
 
 
-def play(programs: Sequence[str | None], **changes: Any) -> tuple[Table, list[Turn]]:
+UGOLKI = games.load("ugolki")
+
+
+def play(
+    programs: Sequence[str | list[str] | None],
+    *,
+    options: dict[str, bool | int] | None = None,
+    seconds: float = ENOUGH,
+    megabytes: float = 1024.0,
+    seed: int = 0,
+    disqualify: bool = False,
+) -> tuple[Match, list[Turn]]:
     """Play a game of Ugolki in this process."""
-    arguments: dict[str, Any] = {
-        "options": {"moves": 1},
-        "seconds": ENOUGH,
-        "megabytes": 1024.0,
-        **changes,
-    }
-    table = Table(referee.header("ugolki", programs, **arguments))
-    players: list[Player | None] = [
-        None if program is None else Program(program) for program in programs
-    ]
-    try:
-        return table, [turn for _, turn in referee.turns(table, players)]
-    finally:
-        for player in players:
-            if player is not None:
-                player.close()
+    table = table_rules(
+        UGOLKI.info, ms=[1000 * seconds] * SEATS, megabytes=megabytes, disqualify=disqualify
+    )
+    seats = [None if program is None else FileSeat(program) for program in programs]
+    names = [None if program is None else str(program) for program in programs]
+    with Match(UGOLKI, seats, names, table, Start(seed, options or {"moves": 1})) as match:
+        turns = list(match.play())
+    assert match.turns == turns
+    return match, turns
+
+
+def result_of(match: Match) -> Result:
+    """How a game that was played to its end has ended."""
+    assert match.result is not None
+    return match.result
 
 
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -97,12 +111,12 @@ def match(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 
 def test_turns_go_round_and_everybody_sees_itself_at_the_top_left() -> None:
-    table, turns = play([HONEST] * SEATS, options={"moves": 2})
+    match, turns = play([HONEST] * SEATS, options={"moves": 2})
     assert [turn.seat for turn in turns] == [0, 1, 2, 3] * 2
     assert [turn.verdict for turn in turns] == [Verdict.OK] * 8
     assert all(turn.input.splitlines()[1 + 1].split()[1] == "1" for turn in turns[:4])
     assert [turn.input.splitlines()[0] for turn in turns] == ["0"] * 4 + ["1"] * 4
-    scores = table.position.scores()
+    scores = match.position.scores()
     assert len(set(scores)) == 1, "the same program from every side"
     assert scores[0] is not None
     assert scores[0] < 52
@@ -110,7 +124,11 @@ def test_turns_go_round_and_everybody_sees_itself_at_the_top_left() -> None:
 
 FAULTS = [
     (little("crash.py", "3"), Verdict.CRASHED, "exit status 3"),
-    (little("crash.py", "exception"), Verdict.CRASHED, "exit status 1: RuntimeError: no idea ?[2J"),
+    (
+        little("crash.py", "exception"),
+        Verdict.CRASHED,
+        "exit status 1: RuntimeError: no idea ?[2J (crash.py, line 8)",
+    ),
     (little("crash.py", "0"), Verdict.MISSING, "there is no output.txt"),
     (little("answer.py", ""), Verdict.MALFORMED, "the answer is empty"),
     (
@@ -139,11 +157,11 @@ FAULTS = [
 def test_a_fault_costs_the_turn_and_the_game_goes_on(
     program: str, verdict: Verdict, reason: str
 ) -> None:
-    table, turns = play([program, HONEST, None, None], options={"moves": 2})
+    match, turns = play([program, HONEST, None, None], options={"moves": 2})
     assert [turn.seat for turn in turns] == [0, 1, 0, 1]
     assert (turns[0].verdict, turns[0].reason, turns[0].move) == (verdict, reason, None)
-    assert table.lost == [2, 0, 0, 0]
-    result = table.result()
+    assert match.lost == [2, 0, 0, 0]
+    result = result_of(match)
     assert result.scores[0] == 52
     assert result.places == (2, 1, None, None)
 
@@ -173,16 +191,9 @@ def test_a_signal_is_named() -> None:
 
 def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     (tmp_path / "plain.txt").write_text("no program")
-    table = Table(
-        referee.header(
-            "ugolki", ["plain.txt", None, None, None], options={"moves": 1}, seconds=1, megabytes=99
-        )
-    )
-    player = Program([str(tmp_path / "plain.txt")])
-    turn = player.play(table)
-    player.close()
-    assert turn.verdict is Verdict.CRASHED
-    assert "cannot be started" in turn.reason
+    _, turns = play([[str(tmp_path / "plain.txt")], None, None, None], seconds=1, megabytes=99)
+    assert turns[0].verdict is Verdict.CRASHED
+    assert "cannot be started" in turns[0].reason
 
 
 def test_a_late_program_loses_the_turn_even_with_an_answer(tmp_path: Path) -> None:
@@ -212,81 +223,81 @@ def test_a_legal_answer_counts_whatever_the_exit_status() -> None:
 
 
 def test_disqualification() -> None:
-    table, turns = play(
+    match, turns = play(
         [HONEST, little("crash.py", "0"), HONEST, None], options={"moves": 3}, disqualify=True
     )
     assert [turn.seat for turn in turns] == [0, 1, 2, 0, 2, 0, 2]
-    result = table.result()
+    result = result_of(match)
     assert result.disqualified == (1,)
     assert result.places == (1, 3, 1, None)
     assert result.shares == (0.5, 0, 0.5, 0)
 
 
 def test_the_game_ends_when_all_are_disqualified() -> None:
-    table, turns = play(
+    match, turns = play(
         [little("crash.py", "0")] * 2 + [None] * 2, options={"moves": 50}, disqualify=True
     )
     assert len(turns) == 2
-    assert table.result().places == (1, 1, None, None)
+    assert result_of(match).places == (1, 1, None, None)
 
 
 def test_empty_seats_have_no_pieces_and_no_turns() -> None:
-    table, turns = play([None, HONEST, None, HONEST], options={"moves": 2})
+    match, turns = play([None, HONEST, None, HONEST], options={"moves": 2})
     assert [turn.ply for turn in turns] == [1, 3, 5, 7]
-    assert table.result().scores[0] is None
-    assert sum(label != 0 for label in table.position.cells) == 12  # type: ignore[attr-defined]
+    assert result_of(match).scores[0] is None
+    assert sum(label != 0 for label in match.position.cells) == 12  # type: ignore[attr-defined]
 
 
-class Scripted:
+class Scripted(Seat):
     """Plays given moves; no program is started."""
 
-    def __init__(self, moves: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, *moves: Move) -> None:
+        super().__init__()
         self._moves = iter(moves)
 
-    def play(self, table: Table) -> Turn:
-        position = table.position
-        return Turn(position.ply, position.to_move, position.text(), move=next(self._moves))
-
-    def close(self) -> None:
-        """Nothing to do."""
+    def ask(self, match: Match) -> Answer:
+        del match
+        return Answer(move=next(self._moves))
 
 
-def almost_home(*, play_out: bool = False) -> Table:
+def almost_home(seats: Sequence[Seat], *, play_out: bool = False) -> Match:
     """Seat 0 is one step from home, the others have their pieces at the start."""
-    table = Table(referee.header("ugolki", ["a", "b", "c", "d"], seconds=1, megabytes=1))
+    match = Match(UGOLKI, seats, "abcd", table_rules(UGOLKI.info), Start(0, {}))
     cells = [0 if label in {1, 3} else label for label in Position.start().cells]
     for column, row in ((9, 9), (8, 9), (9, 8), (6, 9), (9, 6), (5, 6)):
         cells[row * 10 + column] = 1
     for column, row in ((0, 0), (0, 9), (9, 0), (1, 0), (0, 4), (1, 4)):
         cells[row * 10 + column] = 3
     position: Any = Position(tuple(cells), play_out=play_out)
-    table.position = position
-    return table
+    match.position = position
+    return match
 
 
 def test_the_game_ends_when_a_player_is_home() -> None:
-    table = almost_home()
-    assert len(list(referee.turns(table, [Scripted([(5, 6, 6, 6)]), None, None, None]))) == 1
-    assert table.result().scores[0] == 0
-    assert table.result().places[0] == 1
+    match = almost_home([Scripted((5, 6, 6, 6)), Scripted(), Scripted(), Scripted()])
+    assert len(list(match.play())) == 1
+    result = result_of(match)
+    assert result.scores[0] == 0
+    assert result.places[0] == 1
 
 
 def test_the_round_can_be_played_out() -> None:
-    table = almost_home(play_out=True)
-    others = [Scripted([(6, 1, 5, 1)]), Scripted([(1, 4, 2, 4)]), Scripted([(3, 8, 4, 8)])]
-    assert len(list(referee.turns(table, [Scripted([(5, 6, 6, 6)]), *others]))) == SEATS
+    others = Scripted((6, 1, 5, 1)), Scripted((1, 4, 2, 4)), Scripted((3, 8, 4, 8))
+    match = almost_home([Scripted((5, 6, 6, 6)), *others], play_out=True)
+    assert len(list(match.play())) == SEATS
 
 
 def test_a_stuck_seat_passes_and_is_not_asked() -> None:
-    table = almost_home()
+    match = almost_home([Scripted() for _ in range(SEATS)])
     cells = [2] * 100
     cells[0] = 1
     position: Any = Position(tuple(cells), moves=1)
-    table.position = position
-    before, turn = next(referee.turns(table, [None] * SEATS))
+    match.position = position
+    turn = next(match.play())
     assert (turn.verdict, turn.move) == (Verdict.PASS, PASS)
-    assert table.position.ply == before.ply + 1
-    assert table.lost == [0] * SEATS
+    assert match.positions == [position]
+    assert match.position.ply == position.ply + 1
+    assert match.lost == [0] * SEATS
 
 
 def test_seeds_of_turns_are_repeatable_and_differ(tmp_path: Path) -> None:
@@ -330,10 +341,16 @@ def test_a_match_is_drawn_ranked_and_logged(tmp_path: Path) -> None:
         str(log_file),
     )
     assert done.stderr == ""
-    assert done.stdout.count("   0 1 2 3 4 5 6 7 8 9") == 1 + 6
+    assert done.stdout.count("  0 1 2 3 4 5 6 7 8 9  ") == 1 + 6
+    first, second = done.stdout.split("\n0 1 ")[1], done.stdout.split("\n2 3 ")[1]
+    assert re.match(rf"{re.escape(HONEST)}: \d \d \d \d  \d\.\d\d s\n", first)
+    assert re.match(r".* '1 2 3': -  malformed: expected .*, got 3 words: .*  \d\.\d\d s\n", second)
     assert "malformed: expected four integers, got 3 words" in done.stdout
-    assert "malformed 2 times, first at move 0" in done.stdout
-    assert "the game ended after 8 plies" in done.stdout
+    assert "malformed 2 times, first at ply 2: expected four integers" in done.stdout
+    words = (
+        r"Ugolki .*: a draw, (\d+), -, 52, \1 penalty, after 8 plies\nplace +player .* lost turns\n"
+    )
+    assert re.search(words, done.stdout)
     log = read(log_file)
     assert isinstance(log.header, Header)
     assert log.header.players == (HONEST, None, little("answer.py", "1 2 3"), HONEST)
@@ -349,6 +366,11 @@ def test_json_is_all_that_is_printed() -> None:
     data = json.loads(done.stdout)
     assert data["plies"] == 4
     assert data["score"] == "penalty"
+    assert (data["game"], data["seed"], data["options"]) == ("ugolki", 0, {"moves": 1})
+    assert (data["termination"], data["overloaded"], data["games_played"]) == ("score", False, 1)
+    assert data["reason"] == f"1 wins, {data['seats'][0]['score']}, 52, -, - penalty"
+    assert [seat["disqualified"] for seat in data["seats"]] == [False] * 4
+    assert [seat["share"] for seat in data["seats"]] == [1, 0, 0, 0]
     assert [seat["place"] for seat in data["seats"]] == [1, 2, None, None]
     assert data["seats"][1]["lost"] == [
         {"ply": 1, "verdict": "missing", "reason": "there is no output.txt"}
@@ -358,7 +380,7 @@ def test_json_is_all_that_is_printed() -> None:
 def test_quiet_prints_the_result_only() -> None:
     done = match(HONEST, "none", "none", "none", "--moves", "1", "--quiet")
     assert "0 1 2 3" not in done.stdout
-    assert "ended after 4 plies" in done.stdout
+    assert ", after 4 plies" in done.stdout
 
 
 def test_built_in_players_play_from_any_folder(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ lines, settings and logs."""
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge import gamelog
+from quartet.judge.logs.check import NO_FINISH
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def test_a_game_is_played_and_its_log_is_confirmed(
     said = quartet("replay", name, str(log), "--quiet").stdout
     assert said == f"{log}: ok, {data['plies']} plies, {data['score']} {scores}\n"
     # What we write is what is read, line by line.
-    game = games.load_lines(name)
+    game = games.load(name)
     for line in log.read_text(encoding="utf-8").splitlines():
         assert game.protocol.format_entry(game.protocol.parse_entry(line)) in {line, line.rstrip()}
 
@@ -168,9 +169,19 @@ def test_the_sample_plays_the_statements_game(sample_log: Path) -> None:
 
 def test_positions_are_drawn(tmp_path: Path, passer: str) -> None:
     done = quartet("match", "applegame", passer, passer, "-i", str(BOARD), cwd=tmp_path)
-    assert done.stdout.count("0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6") == 3
-    assert "a draw, 0 to 0 cells" in done.stdout
-    assert "0 FIRST: -1 -1 -1 -1" in done.stdout
+    assert done.stdout.count("0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15 16") == 3
+    assert ": a draw, 0 to 0 cells, after 2 plies\n" in done.stdout
+    assert re.search(
+        rf"^0 FIRST {re.escape(passer)}: -1 -1 -1 -1  \d+ ms$", done.stdout, re.MULTILINE
+    )
+    assert re.search(
+        r"^place +player +cells +share +lost turns +processor time +memory",
+        done.stdout,
+        re.MULTILINE,
+    )
+    for side in ("FIRST", "SECOND"):
+        row = rf"^1 +{side} .* 0 +0\.5 +0 +\d\.\d\d s +\d+ MB"
+        assert re.search(row, done.stdout, re.MULTILINE)
 
 
 def test_programs_run_where_they_should(tmp_path: Path, passer: str) -> None:
@@ -331,8 +342,12 @@ BAD = [
     (["connexion", "sample"], "connexion has 2 players: name two programs"),
     (["connexion"], "connexion has 2 players: name two programs"),
     (["connexion", "sample", "sample", "sample"], "left over: sample"),
-    (["connexion", "human", "sample"], "'human' cannot play connexion"),
-    (["connexion", "sample", "none"], "'none' cannot play connexion"),
+    (["connexion", "human", "sample"], "a person needs a terminal, and standard input is none"),
+    (
+        ["connexion", "human", "sample", "--json"],
+        "a person needs to see the board: leave away --json and --quiet",
+    ),
+    (["connexion", "sample", "none"], "every seat of connexion needs a player"),
     (
         ["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"],
         "'/no/such/file' is no file, and no position: ",
@@ -411,7 +426,7 @@ def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if "0 FIRST: -1 -1 -1 -1" in line:
+            if line.startswith("0 FIRST ") and ": -1 -1 -1 -1 " in line:
                 break
         time.sleep(0.2)
         process.send_signal(number)
@@ -437,6 +452,7 @@ def test_published_logs_are_confirmed_in_one_line_each(name: str) -> None:
 
 def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) -> None:
     good = sample_log.read_text()
+    (tmp_path / "other").write_text((DATA / "applegame" / "logs" / "0000.txt").read_text())
     texts = {
         "good": good,
         "short": good.replace("FINISH\n", ""),
@@ -448,22 +464,25 @@ def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) 
     }
     for name, text in texts.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
-    done = quartet("replay", "connexion", *texts, "missing", code=1, cwd=tmp_path)
+    done = quartet("replay", "connexion", *texts, "other", "missing", code=1, cwd=tmp_path)
     said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     assert said["good"] == "ok, 64 plies, points 314 270"
-    assert said["short"] == f"ok, 64 plies, points 314 270; {gamelog.NO_FINISH}"
+    assert said["short"] == f"ok, 64 plies, points 314 270; {NO_FINISH}"
     assert said["wrong"].endswith("FIRST has 315 points, by the rules 314")
     assert said["illegal"].startswith("line 6: ")
     assert said["torn"].startswith("ok, ")
     assert said["missing"] == "cannot be read: No such file or directory"
-    assert list(said) == [*texts, "missing"]
+    assert said["other"] == "line 1: this is a game of applegame, not of connexion"
+    assert list(said) == [*texts, "other", "missing"]
     assert done.stderr == ""
 
 
 def test_replay_draws(sample_log: Path) -> None:
     done = quartet("replay", "connexion", str(sample_log))
-    assert done.stdout.count("   a- a+  b- b+") == 65
-    assert "63 SECOND: PUT" in done.stdout
+    assert len(re.findall(r"^a2- +b2- +c2- ", done.stdout, re.MULTILINE)) > 0
+    assert done.stdout.count("\nhand of 1 ") == 65
+    assert len(re.findall(r"^\d+ (FIRST|SECOND) sample: PUT", done.stdout, re.MULTILINE)) == 64
+    assert "63 SECOND sample: PUT" in done.stdout
 
 
 @pytest.mark.parametrize("ply", [0, 1, 20, 63])
@@ -519,12 +538,12 @@ def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
         said = quartet(
             "replay", "ugolki", str(tmp_path / "u"), "--at", str(ply), "--ask", "greedy"
         ).stdout.splitlines()
-        assert said[-2].startswith(f"move {ply // 4}, 1 greedy: ")
-        assert said[-1] == "the log has " + said[-2].split(": ")[1].split("  ")[0]
+        line = rf"{ply} 1: (\d \d \d \d)  \d\.\d\d s; the log has \1"
+        assert re.fullmatch(line, said[-1])
     said = quartet(
         "replay", "ugolki", str(tmp_path / "u"), "--at", "3", "--ask", "exit 3", code=1
     ).stdout.splitlines()
-    assert "exit status 3" in said[-2]
+    assert said[-1] == "3 4: crashed: exit status 3"
 
 
 @pytest.mark.parametrize(

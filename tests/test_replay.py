@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from quartet.judge.program import Program
-from quartet.judge.record import VERSION, Log, LogWriter, Turn, read_log
-from quartet.judge.verdict import Verdict
 
 from core.errors import TextError
-from quartet.judge import check, referee
-from quartet.judge.table import Table
+from quartet.arena import records
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.logs import jsonl
+from quartet.judge.logs.check import check
+from quartet.judge.logs.jsonl import VERSION, JsonFile, JsonLog, Log, read_log
+from quartet.judge.match import Match
+from quartet.judge.seats.files import FileSeat
+from quartet.judge.seats.seat import Answer, NotReadyError, Seat
+from quartet.judge.table import table_rules
+from quartet.judge.turn import Turn, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from quartet.judge.referee import Player
-
+UGOLKI = games.load("ugolki")
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests" / "programs"
 
@@ -41,32 +46,24 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         little("answer.py", "5 5 5 6"),
         little("crash.py", "1"),
     ]
-    table = Table(
-        referee.header(
-            "ugolki", ["h", "a", "b", "c"], options={"moves": 2}, seconds=60.0, megabytes=1024.0
-        )
-    )
-    players: list[Player | None] = [Program(command) for command in commands]
+    table = table_rules(UGOLKI.info, ms=[60_000] * 4, megabytes=1024.0)
+    seats = [FileSeat(command) for command in commands]
     path = tmp_path_factory.mktemp("log") / "game.jsonl"
-    with LogWriter(path) as log:
-        log.write(table.header)
-        for _, turn in referee.turns(table, players):
-            log.write(turn)
+    with (
+        JsonFile(path) as log,
+        Match(UGOLKI, seats, "habc", table, Start(0, {"moves": 2}), watchers=[log]) as match,
+    ):
+        for turn in match.play():
             assert path.read_bytes().count(b"\n") == 2 + turn.ply, "every line is there at once"
-        log.write(table.result())
-    for player in players:
-        assert player is not None
-        player.close()
     return path.read_bytes()
 
 
 def disagreement(log: Log) -> str:
     """What `check` finds wrong with a log; empty when nothing."""
-    try:
-        list(check.turns(log, check.open_table(log)))
-    except check.DisagreementError as error:
-        return str(error)
-    return ""
+    result = [] if log.result is None else [log.result]
+    data = b"".join(map(jsonl.line, (log.header, *log.turns, *result)))
+    assert read_log(data) == Log(log.header, list(log.turns), log.result)
+    return check(UGOLKI, data).complaint or ""
 
 
 def replay(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -89,7 +86,7 @@ def test_a_true_log_is_confirmed_and_drawn(played: bytes, tmp_path: Path) -> Non
     path.write_bytes(played)
     done = replay(str(path))
     assert done.returncode == 0
-    assert done.stdout.count("   0 1 2 3 4 5 6 7 8 9") == 1 + 8
+    assert done.stdout.count("  0 1 2 3 4 5 6 7 8 9  ") == 1 + 8
     assert done.stdout.splitlines()[-1].startswith(f"{path}: ok, 8 plies, penalty ")
     assert replay("--quiet", str(path)).stdout.count("\n") == 1
 
@@ -122,10 +119,12 @@ def test_a_log_broken_off_is_noted(played: bytes, tmp_path: Path) -> None:
     path.write_bytes(played[:-10])
     done = replay("--quiet", str(path))
     assert done.returncode == 0
-    assert (
-        "ok as far as it goes (the game was broken off, in the middle of a line), 8 plies"
-        in done.stdout
+    assert done.stdout.startswith(f"{path}: ok, 8 plies, penalty ")
+    assert done.stdout.endswith(
+        "; the game was broken off after 8 plies, in the middle of a line\n"
     )
+    path.write_bytes(played[: played.rindex(b"\n", 0, -1) + 1])
+    assert replay("--quiet", str(path)).stdout.endswith("; the game was broken off after 8 plies\n")
 
 
 def edit_turn(index: int, **changes: Any) -> Callable[[Log], Log]:
@@ -158,7 +157,7 @@ FORGERIES = [
     (edit_turn(0, input="0\n"), "line 2: the input is not what the rules would send"),
     (edit_turn(0, move=(2, 1, 2, 0)), "line 2: move (2, 1, 2, 0), but the answer says"),
     (edit_turn(0, output="2 1 2 0"), "line 2: move "),
-    (edit_turn(0, output=None), "line 2: move "),
+    (edit_turn(0, output=None), "line 2: verdict 'ok', but the answer is 'missing'"),
     (edit_turn(0, move=None), "line 2: verdict 'ok' and move None do not fit together"),
     (
         edit_turn(0, verdict=Verdict.ILLEGAL, move=None),
@@ -166,7 +165,7 @@ FORGERIES = [
     ),
     (
         edit_turn(0, verdict=Verdict.CRASHED, move=None, exit=1),
-        "line 2: verdict 'crashed', but the answer is legal",
+        "line 2: verdict 'crashed', but the answer is 'ok'",
     ),
     (
         edit_turn(0, verdict=Verdict.PASS, move=(-1, -1, -1, -1)),
@@ -188,7 +187,8 @@ FORGERIES = [
     (edit_header(options={"board": 3}), "line 1: ugolki has no option 'board'"),
     (edit_header(options={"moves": True}), "line 1: option moves of ugolki cannot be True"),
     (edit_header(players=("a", "b")), "line 1: ugolki has 4 players, not 2"),
-    (edit_header(game="chess"), "line 1: no game is called 'chess'"),
+    (edit_header(game="chess"), "line 1: this is a game of chess, not of ugolki"),
+    (edit_header(game="ataxx"), "line 1: this is a game of ataxx, not of ugolki"),
     (edit_header(disqualify=True), "line 7: a turn after the end of the game"),
     (
         edit_header(players=("h", None, "b", "c")),
@@ -267,3 +267,138 @@ def test_bad_text_names_the_line(data: bytes, words: str) -> None:
 def test_a_turn_round_trips(played: bytes) -> None:
     for turn in read_log(played).turns:
         assert msgspec.json.decode(msgspec.json.encode(turn), type=Turn) == turn
+
+
+# Logs that earlier versions wrote
+
+
+OLD = ROOT / "tests" / "data" / "old"
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("ugolki.jsonl", "ok, 8 plies, penalty 48 52 - 52, places 1 2 - 2"),
+        ("person.jsonl", "ok, 4 plies, penalty 53 50 - -, places 2 1 - -"),
+        ("run-files/games/000000.log", "ok, 8 plies, penalty 48 48 55 48, places 1 1 4 1"),
+    ],
+)
+def test_old_logs_of_ours_are_read(file: str, sentence: str) -> None:
+    data = (OLD / file).read_bytes()
+    assert check(UGOLKI, data).sentence() == sentence
+    log = read_log(data)
+    assert log.result is not None
+    assert disagreement(log) == ""
+    assert disagreement(edit_turn(0, move=(2, 1, 2, 0))(log)).startswith("line 2: move ")
+
+
+def test_old_runs_are_read() -> None:
+    plan, results = records.read(OLD / "run-lines")
+    assert plan["game"] == "applegame"
+    assert [result.number for result in results] == [1, 0]
+    assert [result.use[1 - result.number].lost for result in results] == [{"tle": 1}] * 2
+    assert all("before it was ready" in result.reason for result in results)
+    plan, results = records.read(OLD / "run-files")
+    assert (plan["kind"], len(results)) == ("tournament", 8)
+    for result in results:
+        assert sum(result.shares) == pytest.approx(1)
+        assert all(use.turns == 2 for use in result.use)
+
+
+# Logs of ours of games whose judge speaks lines
+
+
+class Scripted(Seat):
+    """Gives these answers, one after the other; None: it is not ready."""
+
+    def __init__(self, *answers: str | None) -> None:
+        super().__init__()
+        self._answers = list(answers)
+
+    def open(self, match: Match, seat: int) -> None:  # noqa: ARG002  (as every seat)
+        if self._answers == [None]:
+            raise NotReadyError(Verdict.CRASHED, "was not ready: no", "NOT READY")
+
+    def ask(self, match: Match) -> Answer:  # noqa: ARG002
+        return Answer(text=self._answers.pop(0), seconds=0.003)
+
+
+APPLES = " ".join((ROOT / "tests/data/applegame/example_input.txt").read_text().split())
+
+
+def ours(seats: Sequence[Seat]) -> bytes:
+    """The log of ours of a game of apples."""
+    game, log = games.load("applegame"), JsonLog()
+    start = Start(0, {}, APPLES)
+    with Match(game, seats, "ab", table_rules(game.info), start, watchers=[log]) as match:
+        match.play_out()
+    return bytes(log.data)
+
+
+PASSING = "-1 -1 -1 -1"
+
+
+@pytest.mark.parametrize(
+    ("seats", "sentence"),
+    [
+        ([Scripted(PASSING), Scripted(PASSING)], "ok, 2 plies, cells 0 0"),
+        ([Scripted(PASSING), Scripted("0 0 0 0")], "ok, 1 plies, cells 0 0"),
+        ([Scripted("what"), Scripted()], "ok, 0 plies, cells 0 0"),
+        ([Scripted(), Scripted(None)], "ok, 0 plies, cells 0 0"),
+        ([Scripted(None), Scripted()], "ok, 0 plies, cells 0 0"),
+    ],
+)
+def test_logs_of_ours_of_games_of_lines_are_confirmed(seats: list[Seat], sentence: str) -> None:
+    data = ours(seats)
+    game = games.load("applegame")
+    assert check(game, data).sentence() == sentence
+    log = read_log(data)
+    assert log.header.position == APPLES
+    lines = data.splitlines(keepends=True)
+    for count in range(1, len(lines)):
+        checked = check(game, b"".join(lines[:count]))
+        assert checked.agrees, checked.complaint
+    assert log.result is not None
+    for forged in (
+        Log(log.header, log.turns, msgspec.structs.replace(log.result, plies=7)),
+        Log(log.header, log.turns, msgspec.structs.replace(log.result, places=(3, 3))),
+    ):
+        records_of = (forged.header, *forged.turns, forged.result)
+        bad = check(game, b"".join(jsonl.line(record) for record in records_of if record))
+        assert not bad.agrees
+    stray = check(game, b"".join([*lines[:-1], *lines[1:]]))
+    assert stray.complaint is not None
+
+
+def test_a_folder_stands_for_its_logs(played: bytes, tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_bytes(played)
+    (tmp_path / "a.log").write_bytes((OLD / "ugolki.jsonl").read_bytes())
+    (tmp_path / "c.txt").write_bytes(ours([Scripted(PASSING), Scripted(PASSING)]))
+    (tmp_path / "notes.md").write_text("no log")
+    done = replay(str(tmp_path))
+    assert done.returncode == 1
+    said = [line.removeprefix(f"{tmp_path}/").split(": ", 1) for line in done.stdout.splitlines()]
+    assert [name for name, _ in said] == ["a.log", "b.jsonl", "c.txt"]
+    assert said[0][1].startswith("ok, 8 plies")
+    assert said[1][1].startswith("ok, 8 plies")
+    assert said[2][1] == "line 1: this is a game of applegame, not of ugolki"
+    (tmp_path / "c.txt").unlink()
+    assert replay(str(tmp_path)).returncode == 0
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    nothing = replay(str(empty))
+    assert nothing.returncode == 2
+    assert nothing.stderr == (
+        f"quartet: {empty}: there are no logs in this folder (.txt, .log, .jsonl)\n"
+    )
+
+
+def test_official_logs_of_another_game_are_told() -> None:
+    for name in ("applegame", "connexion"):
+        data = (ROOT / "tests" / "data" / name / "logs" / "0000.txt").read_bytes()
+        for other in ("applegame", "connexion", "ataxx"):
+            checked = check(games.load(other), data)
+            words = f"line 1: this is a game of {name}, not of {other}"
+            assert checked.complaint == (None if other == name else words)
+        complaint = check(UGOLKI, data).complaint
+        assert complaint == f"line 1: this is a game of {name}, not of ugolki"

@@ -15,13 +15,13 @@ from typing import Any
 
 import psutil
 import pytest
-from quartet.judge.record import read_log
 
 from quartet.arena.cores import Cores, usable_cores
 from quartet.arena.run import Local, drive
 from quartet.arena.schedule import Casting, fixed
 from quartet.arena.unit import GameResult, Played, Player, Unit, play
 from quartet.bench import cluster, kill
+from quartet.judge.logs.jsonl import read_log
 from tests.test_match import little, quartet
 from tests.test_schedule import fake
 

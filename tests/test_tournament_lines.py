@@ -90,8 +90,8 @@ def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: P
     )
     lost = {player["name"]: player["lost"] for player in outcome["players"]}
     assert lost["passer"] == {}
-    assert lost["stall"].keys() == {"tle"}
-    assert lost["crash"].keys() == {"re"}
+    assert lost["stall"].keys() == {"late"}
+    assert lost["crash"].keys() == {"crashed"}
     with sqlite3.connect(tmp_path / "out" / "index.sqlite") as index:
         assert index.execute("SELECT count(*) FROM games").fetchone() == (6,)
     index.close()
@@ -105,7 +105,7 @@ def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: P
     quartet("replay", "applegame", *(foul["log"] for foul in fouls))
     said = quartet("lost", str(tmp_path / "out"), "--player", "stall").stdout.splitlines()
     assert len(said) == len(fouls) - len(crashed) + 1
-    assert all("stall: tle:" in line for line in said[:-1])
+    assert all("stall: late:" in line for line in said[:-1])
     assert (
         "nobody is called 'x'"
         in quartet("lost", str(tmp_path / "out"), "--player", "x", code=2).stderr

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rich.style import Style
+from rich.table import Table as Grid
 from rich.text import Text
 
 from core.scene import PASS_PART
@@ -87,6 +88,14 @@ def draw(scene: Scene, marks: Mapping[str, str] | None = None) -> Text:
     if PASS_PART in marks:
         drawn.append(Text.assemble((PASS_PART, style(marks[PASS_PART]))))
     return Text("\n").join(drawn)
+
+
+def beside() -> Grid:
+    """A row for a board and what stands beside it, which alone is wrapped where space is short."""
+    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    return grid
 
 
 def places(scene: Scene) -> dict[str, tuple[float, float]]:

@@ -51,7 +51,7 @@ def turn_line(match: Match, turn: Turn, before: Position) -> Text:
         line.append(f"  {turn.verdict.value}: {printable(turn.reason)}", "bold red")
     elif turn.reason:
         line.append(f"  {printable(turn.reason)}", "dim")
-    if turn.seconds > 0:
+    if turn.ms or turn.seconds > 0:
         line.append(f"  {turn.ms} ms" if turn.ms else f"  {turn.seconds:.2f} s", "dim")
     if turn.left_behind:
         plural = "" if turn.left_behind == 1 else "es"
@@ -61,7 +61,7 @@ def turn_line(match: Match, turn: Turn, before: Position) -> Text:
 
 def picture(match: Match, marks: Mapping[str, str] | None = None) -> RenderableType:
     """The board of a match with the standing beside it."""
-    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid = board.beside()
     grid.add_row(position(match.game.info.name, match.position, marks), standing(match))
     return grid
 
@@ -136,5 +136,6 @@ def reasons(match: Match) -> list[Text]:
 
 
 def seat_name(match: Match, seat: int) -> str:
-    """What stands on the board, and the player."""
-    return f"{match.game.label(seat)} {printable(match.names[seat] or 'nobody')}"
+    """What stands on the board, and the player, where the name is known."""
+    name = match.names[seat]
+    return f"{match.game.label(seat)} {'nobody' if name is None else printable(name)}".rstrip()

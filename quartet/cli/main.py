@@ -58,7 +58,10 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
 
 
 @click.group(
-    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+    cls=Commands,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.option(
     "--version",
@@ -68,7 +71,8 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
     callback=_print_version,
     help="Show the version and exit.",
 )
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Board games for programs: play matches as the contest's server does, replay their logs, count
     and measure.
 
@@ -85,6 +89,8 @@ def cli() -> None:
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes
     """
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> None:

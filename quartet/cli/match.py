@@ -182,7 +182,8 @@ def command(game: str, programs: tuple[str, ...], variants: tuple[str, ...], **g
     options = variant_options.read(game, variants)
     for name in ("moves", "play_out"):
         if given[name] and name not in known.info.options:
-            raise QuartetError(f"{game} has no option {name!r}")
+            listed = ", ".join(known.info.options) or "none"
+            raise QuartetError(f"{game} has no option {name!r}; there are: {listed}")
         if given[name]:
             options[name] = given[name]
     request = Request(
@@ -291,12 +292,6 @@ def _play(
     names = [None if player is None else player.command for player in players]
     with ExitStack() as cleanup:
         watchers: list[Watcher] = []
-        if log is not None and request.has_lines:
-            _write(log, "")  # an error must not wait for the end of the game
-        elif log is not None:
-            watchers.append(cleanup.enter_context(JsonFile(log)))
-        if not (request.as_json or request.quiet):
-            watchers.append(Screen(console, delay=request.delay / 1000, step=request.step))
         seats = _seats(request, players, start, console)
         for seat in seats:
             if seat is not None:
@@ -304,6 +299,18 @@ def _play(
         match = Match(request.game, seats, names, table, start, watchers=watchers)
         if match.position.over:
             raise QuartetError(f"{request.position or 'the start'}: the game is over")
+        screen = (
+            None
+            if request.as_json or request.quiet
+            else Screen(console, delay=request.delay / 1000, step=request.step)
+        )
+        # The log comes last: nothing that is refused touches an old one.
+        if log is not None and request.has_lines:
+            _write(log, "")  # an error must not wait for the end of the game
+        elif log is not None:
+            watchers.append(cleanup.enter_context(JsonFile(log)))
+        if screen is not None:
+            watchers.append(screen)
         try:
             match.play_out()
         except KeyboardInterrupt:
@@ -409,7 +416,10 @@ def _start(request: Request, config: Mapping[str, str]) -> Start:
 
 def summary(match: Match, result: Result, *, attempts: int = 1) -> dict[str, object]:
     """A finished game for machines: why it ended, and for every seat what it scored and used."""
-    said = [(turn.ply, seat, text) for turn in match.turns for seat, text in turn.said]
+    said = [
+        (turn.ply, turn.seat, text) for turn in match.turns for text in turn.stderr.splitlines()
+    ]
+    said += [(turn.ply, seat, text) for turn in match.turns for seat, text in turn.said]
     said += [(result.plies, seat, text) for seat, text in result.said]
     seats = []
     for seat, name in enumerate(match.names):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from rich.console import Group
 from rich.live import Live
-from rich.table import Table as Grid
 from rich.text import Text
 
 from core.errors import IllegalMoveError, TextError
@@ -273,7 +272,7 @@ def _picture(view: PersonView, selection: Selection, note: str, hinted: Parts) -
     marks |= dict.fromkeys(selection.taken, f"{seat} from")
     marks |= {part: f"{marks.get(part, '')} hint" for part in hinted}
     marks[selection.cursor] = f"{seat} cursor"
-    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid = board.beside()
     grid.add_row(board.draw(scene, marks), view.headline)
     chosen = selection.typed + "_" if selection.typed else ARROW.join(selection.parts)
     line = Text.assemble("your move, ", (view.name, board.style(seat)), f": {chosen}")

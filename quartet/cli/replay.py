@@ -167,27 +167,30 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     built_in = registry.is_player(game.info.name, program)
     start = Start(0, {}, checked.positions[0].text())
     player = Player(program, env=seating.start_environment(game, start, [program]))
+    # Where programs are started for every move, one answers as it did in the game.
     seat = (
         seating.engine_seat(game, player, clock=True)
-        if built_in
+        if built_in and game.info.lines is not None
         else seating.program_seat(game, player, start, position.to_move, hub())
     )
     follows = not built_in and game.info.lines is not None
     console.print(drawing.position(game.info.name, position))
     with question(game, data, seat, position.to_move, ply, follows=follows) as match:
+        answered: AskedError | None = None
         try:
             for _ in match.play():
                 pass
         except AskedError as asked:
-            for turn in match.turns:
-                for _, text in turn.said:
-                    console.print(f"# ply {turn.ply}: {text}", markup=False, style="dim")
-            for text in seat.said():
-                console.print(f"# ply {ply}: {text}", markup=False, style="dim")
-            return _tell(console, match, asked)
-        # A program that was not ready.
-        result = match.result
-    console.print(result.reason if result is not None else "", soft_wrap=True, markup=False)
+            answered = asked
+        said = [(turn.ply, text) for turn in match.turns for _, text in turn.said]
+        said += [(match.position.ply, text) for _, text in match.pending()]
+    for when, text in said:
+        console.print(f"# ply {when}: {text}", soft_wrap=True, markup=False, style="dim")
+    if answered is not None:
+        return _tell(console, match, answered)
+    # A program that was not ready.
+    reason = "" if match.result is None else match.result.reason
+    console.print(reason, soft_wrap=True, markup=False)
     return False
 
 
@@ -212,6 +215,10 @@ def _tell(console: Console, match: Match, asked: AskedError) -> bool:
     position = match.position
     verdict, reason, move, after, _ = match.read(asked.answer, position)
     label = match.game.label(position.to_move)
+    if after is None and match.game.info.lines is None:
+        words = f"{position.ply} {label}: {verdict.value}: {reason}"
+        console.print(words, soft_wrap=True, markup=False)
+        return False
     if after is None:
         phrase = {"malformed": "gave a bad answer", "illegal": "made an illegal move"}
         foul = phrase.get(verdict.value, "")

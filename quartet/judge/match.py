@@ -156,6 +156,11 @@ class Match:
             raise JudgeError("the game was not played to its end")
         return self.result
 
+    def pending(self) -> tuple[tuple[int, str], ...]:
+        """(seat, line) of what programs have said since the last turn, while the game goes on."""
+        self._pending += self._said()
+        return self._pending
+
     def close(self) -> None:
         """End all programs. May be called again."""
         for player in self._seats:
@@ -214,7 +219,6 @@ class Match:
         for seat, player in self._sitting():
             try:
                 player.open(self, seat)
-                self._pending += self._said()
             except NotReadyError as error:
                 return Turn(
                     self.position.ply,
@@ -316,7 +320,7 @@ class Match:
             order = sorted(self._sitting(), key=lambda item: item[0] != turn.seat)
             for _, player in order:
                 player.heard(self, turn, before)
-            said, self._pending = self._pending + self._said(), ()
+            said, self._pending = self.pending(), ()
             if said:
                 turn = msgspec.structs.replace(turn, said=said)
         self.turns.append(turn)
@@ -396,7 +400,7 @@ class Match:
             overloaded=foul is not None and foul.overloaded,
             notes=tuple(self._all_notes()),
             exits=tuple(exits) if any(exits) else (),
-            said=self._pending + self._said(),
+            said=self.pending(),
         )
 
     @staticmethod

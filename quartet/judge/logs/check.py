@@ -7,6 +7,7 @@ no FINISH, no end.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import QuartetError, RuleError, TextError
@@ -21,8 +22,8 @@ from quartet.judge.process.once import Ending, Run
 from quartet.judge.seats.asked import AskedSeat
 from quartet.judge.seats.files import judged
 from quartet.judge.seats.logged import LoggedSeat
-from quartet.judge.seats.seat import Answer, Seat
-from quartet.judge.table import table_rules
+from quartet.judge.seats.seat import Answer, NotReadyError, Seat
+from quartet.judge.table import Penalty, table_rules
 from quartet.judge.turn import Turn, Verdict
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def check(
     reader = _tape(checked, data)
     try:
         reader.read()
-    except (RuleError, TextError) as error:
+    except QuartetError as error:
         said = str(error)
         checked.complaint = said if said.startswith("line ") else f"line {reader.line}: {said}"
         other = None if checked.turns else origin(data, game.info.name)
@@ -212,6 +213,9 @@ class _Tape:
         """The match of the log, at its start; the CheckedLog has it, too."""
         raise NotImplementedError
 
+    def open(self, match: Match, seat: int) -> None:
+        """As `quartet.judge.seats.logged.Tape`."""
+
     def answer(self, match: Match) -> Answer:
         """As `quartet.judge.seats.logged.Tape`."""
         raise NotImplementedError
@@ -265,7 +269,8 @@ class _Official(_Tape):
                 case None:
                     raise DisagreementError("INIT must come first")
                 case Init():
-                    names = [self.checked.tags.get(side, side) for side in SIDES]
+                    tags = self.checked.tags
+                    names = [tags.get(side, "").removeprefix("COMMAND: ") for side in SIDES]
                     start = Start(0, {}, entry.text)
                     return self.match(names, table_rules(game.info), start, len(SIDES))
                 case Ply() | Finish() | Score() | Abort():
@@ -410,7 +415,7 @@ class _Ours(_Tape):
         self.number = 0
         game, head = self.checked.game, self.log.header
         if head.game != game.info.name:
-            raise DisagreementError(f"this is a game of {head.game!r}, not of {game.info.name!r}")
+            raise DisagreementError(f"this is a game of {head.game}, not of {game.info.name}")
         ms = [1000 * head.seconds] * game.info.players
         table = table_rules(game.info, ms=ms, megabytes=head.megabytes, disqualify=head.disqualify)
         start = Start(head.seed, head.options, head.position or None)
@@ -421,7 +426,13 @@ class _Ours(_Tape):
         """The turn at hand."""
         return self.log.turns[self.number]
 
+    def open(self, match: Match, seat: int) -> None:
+        foul = next((turn for turn in self.log.turns[:1] if turn.verdict.lost), None)
+        if match.table.foul is Penalty.GAME and foul is not None and foul.seat == seat:
+            raise NotReadyError(foul.verdict, foul.reason, foul.code)
+
     def answer(self, match: Match) -> Answer:
+        self.number = len(match.turns)
         if self.number == len(self.log.turns):
             self.line = FIRST_TURN_LINE + self.number
             raise EndOfLogError
@@ -433,11 +444,19 @@ class _Ours(_Tape):
             )
         if match.game.info.exchange is None:
             foul = turn.verdict if turn.verdict.lost else Verdict.OK
-            found: dict[str, Any] = {"ms": turn.ms, "reveals": True, "drawn": turn.drawn}
-            return Answer(move=turn.move, verdict=foul, reason=turn.reason, code=turn.code, **found)
+            return Answer(
+                move=turn.move,
+                verdict=foul,
+                reason=turn.reason,
+                code=turn.code,
+                seconds=turn.seconds,
+                ms=turn.ms,
+                reveals=True,
+                drawn=turn.drawn,
+            )
         if turn.input != position.text():
             raise DisagreementError("the input is not what the rules would send")
-        return self.again(turn)
+        return replace(self.again(turn), seconds=turn.seconds, left_behind=turn.left_behind)
 
     def next_turn(self) -> Turn:
         self.line = FIRST_TURN_LINE + self.number

@@ -74,7 +74,7 @@ def header(match: Match) -> Header:
     )
 
 
-def line(record: Record) -> bytes:
+def line(record: msgspec.Struct) -> bytes:
     """A record as a line of a log, its end included."""
     return _encoder.encode(record) + b"\n"
 

@@ -25,7 +25,7 @@ def entries(match: Match) -> list[Entry]:
         if turn.move is not None:
             found.append(Ply(turn.seat, turn.move, turn.drawn, turn.ms))
     if result is None:
-        return found
+        return [*found, *(Debug(seat, text) for seat, text in match.pending())]
     found += [Debug(seat, text) for seat, text in result.said]
     if result.offender is not None:
         return [*found, Abort(result.offender, result.code)]

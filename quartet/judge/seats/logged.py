@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 class Tape(Protocol):
     """The turns of a log, one after the other; all seats of a match share it."""
 
+    def open(self, match: Match, seat: int) -> None:
+        """The game begins. Raises NotReadyError where it was over for the seat before that."""
+        ...
+
     def answer(self, match: Match) -> Answer:
         """What the seat to move has answered, by the log.
 
@@ -31,6 +35,10 @@ class LoggedSeat(Seat):
     def __init__(self, tape: Tape) -> None:
         super().__init__()
         self._tape = tape
+
+    def open(self, match: Match, seat: int) -> None:
+        """As the log says."""
+        self._tape.open(match, seat)
 
     def ask(self, match: Match) -> Answer:
         """What the log says."""

@@ -40,6 +40,8 @@ SCRIPTS = (".py", ".js", ".rb", ".pl", ".lua", ".jar")
 """Ends of the names of scripts, which an interpreter runs."""
 SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 """Characters that only the shell can make sense of."""
+SHELL_WORDS = {"exec", "exit", "cd", "call", "command", "echo", "eval", "start", "type"}
+"""Commands of shells, to be found nowhere."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ def require(game: Game, command: str, folder: str | Path | None = None) -> None:
     if Path(program).is_file() or SHELL_SYNTAX & set(program):
         return
     found = words(program) or [""]
+    if found[0] in SHELL_WORDS:
+        return
     if prefix:
         # an adapter has options of its own
         found = [word for word in found if not word.startswith("-")]
@@ -89,11 +93,19 @@ def require(game: Game, command: str, folder: str | Path | None = None) -> None:
         place = Path(folder or ".", script)
         if not place.is_file():
             raise UnknownNameError(f"there is no file {place}, which {command!r} is to run")
-    if not any(map(shutil.which, found if prefix else found[:1])):
+    if not any(_is_program(word, folder) for word in (found if prefix else found[:1])):
         names = ", ".join(registry.load(name, "players").NAMES)
         raise UnknownNameError(
             f"{found[0]!r} is neither a program nor a built-in player of {name} ({names})"
         )
+
+
+def _is_program(word: str, folder: str | Path | None) -> bool:
+    """Whether a shell that runs in `folder` finds a program by this word."""
+    if shutil.which(word) is not None:
+        return True
+    is_path = os.path.dirname(word) != ""  # noqa: PTH120  (a Path forgets the dot of ./mine)
+    return is_path and folder is not None and shutil.which(str(Path(folder, word))) is not None
 
 
 def program_seat(game: Game, player: Player, start: Start, seat: int, hub: Hub) -> Seat:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quartet.judge.gamelog import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, Replay, replay
 
-from tests.linegames import NAMES, judge, load
+from quartet import registry
+from quartet.arena.unit import Player, Unit, play
+from quartet.judge import game as games
+from quartet.judge.logs import check as checking
+from quartet.judge.logs.check import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN, CheckedLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +44,11 @@ SECOND 7 1 6 1 5
 """
 
 
-def check(game: str, text: str) -> Replay:
-    g = load(game)
-    return replay(text, g.info, g.protocol, g.rules, g.pass_move)
+NAMES = [name for name in registry.GAMES if games.load(name).info.lines is not None]
+
+
+def check(game: str, text: str) -> CheckedLog:
+    return checking.check(games.load(game), text.encode())
 
 
 def without(text: str, *words: str) -> str:
@@ -62,7 +67,7 @@ def test_published_logs_agree(path: Path) -> None:
     assert log.agrees, log.complaint
     assert log.notes == []
     assert log.positions[-1].over
-    assert len(log.positions) == len(log.plies) + 1
+    assert len(log.positions) == len(log.turns) + 1
 
 
 def test_published_logs_are_what_their_index_says() -> None:
@@ -75,12 +80,12 @@ def test_published_logs_are_what_their_index_says() -> None:
             "applegame", (DATA / "applegame" / "logs" / entry["file"]).read_text(encoding="ascii")
         )
         assert list(log.positions[-1].scores()) == entry["score"]
-        assert len(log.plies) == entry["plies"]
+        assert len(log.turns) == entry["plies"]
 
 
 def test_published_logs_are_written_as_they_are_read() -> None:
     for path in LOGS:
-        protocol = load(path.parts[-3]).protocol
+        protocol = games.load(path.parts[-3]).protocol
         for line in path.read_text(encoding="ascii").splitlines():
             assert protocol.format_entry(protocol.parse_entry(line)) == line
 
@@ -128,10 +133,8 @@ def test_whims_of_real_logs_are_noted(change: Callable[[str], str], notes: list[
     assert log.agrees
     if not any("FIRST" in note or "broken" in note for note in notes):
         assert log.positions[-1].scores() == (6, 5)
-        assert len(log.plies) == 6
-        assert log.sentence("cells") == "ok, 6 plies, cells 6 5" + "".join(
-            f"; {note}" for note in notes
-        )
+        assert len(log.turns) == 6
+        assert log.sentence() == "ok, 6 plies, cells 6 5" + "".join(f"; {note}" for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def test_disagreements_are_found(old: str, new: str, complaint: str | None) -> N
     assert not log.agrees
     assert log.complaint is not None
     assert re.match(complaint, log.complaint)
-    assert log.sentence("cells") == log.complaint
+    assert log.sentence() == log.complaint
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_forced_passes_of_ataxx() -> None:
     for text in (STUCK, doubled(STUCK), without(STUCK, "-1 -1")):
         log = check("ataxx", text)
         assert log.complaint is None
-        assert len(log.plies) == 4
+        assert len(log.turns) == 4
         assert OMITTED in log.notes or DOUBLED in log.notes or text == STUCK
     assert (
         check("ataxx", STUCK.replace("FIRST -1 -1 -1 -1", "FIRST 1 1 1 2", 1)).complaint
@@ -262,7 +265,11 @@ def test_any_log_is_checked_without_an_exception(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_our_own_logs_break_off_anywhere(name: str) -> None:
-    game = load(name)
-    lines = judge(game, (game.agent("random", 1), game.agent("random", 2)))
-    for count in range(1, len(lines), 7):
+    players = Player("a", "random"), Player("b", "random")
+    unit = Unit(
+        number=0, block=0, game=name, seats=(0, 1), players=players, seed=1, in_process=True
+    )
+    lines = play(unit).log.decode().splitlines()
+    begun = 1 + next(i for i, line in enumerate(lines) if line.startswith("INIT"))
+    for count in range(begun, len(lines), 7):
         assert check(name, "\n".join(lines[:count])).agrees

@@ -1,0 +1,162 @@
+"""What `quartet match` does the same for every game of the registry."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import UnknownNameError
+from quartet import registry
+from quartet.judge import game as games
+from quartet.judge.logs.check import check
+from quartet.judge.seats.players import require
+from tests.test_match import quartet
+
+MISSING = f"{Path(sys.executable).as_posix()} missing.py"
+
+
+def table_of(name: str, *players: str) -> list[str]:
+    """These players, and nobody on the seats that are left."""
+    seats = games.load(name).info.players
+    return [*players, *["none"] * (seats - len(players))]
+
+
+def whole_table(name: str) -> list[str]:
+    """A quick player on every seat, and few moves where that can be said."""
+    info = games.load(name).info
+    return ["greedy"] * info.players + (["--moves", "1"] if "moves" in info.options else [])
+
+
+@pytest.mark.parametrize("name", registry.GAMES)
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("./missing.exe", "'./missing.exe' is neither a program nor a built-in player of {game} ("),
+        ("gredy", "'gredy' is neither a program nor a built-in player of {game} ("),
+        (MISSING, "there is no file missing.py, which {program!r} is to run"),
+    ],
+    ids=["file", "name", "script"],
+)
+def test_a_command_that_cannot_be_found_is_refused(
+    name: str, program: str, words: str, tmp_path: Path
+) -> None:
+    """In one line, before the first move, and before a log is touched."""
+    log = tmp_path / "log"
+    log.write_text("of another game")
+    for players in ((program, "greedy"), ("greedy", program)):
+        arguments = ["match", name, *table_of(name, *players), "--log", str(log)]
+        done = quartet(*arguments, code=2, cwd=tmp_path)
+        assert done.stdout == ""
+        assert done.stderr.startswith("quartet: " + words.format(game=name, program=program))
+        assert done.stderr.count("\n") == 1
+    assert log.read_text() == "of another game"
+
+
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_what_may_be_a_program_is_none_of_our_business(name: str, tmp_path: Path) -> None:
+    game = games.load(name)
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "mine.py").write_text("")
+    program = folder / "mine"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    python = Path(sys.executable).as_posix()
+    for command in (
+        "greedy",
+        str(program),
+        f"{python} {folder / 'mine.py'}",
+        f"{python} -m whatever",
+        f"{python} -u mine.py",
+        "exec ./mine",
+        "exit 3",
+        "cd there && ./mine",
+        "MINE=1 ./mine",
+        "'",
+    ):
+        require(game, command)
+    for command in ("./mine", f"{python} mine.py"):
+        require(game, command, folder)
+        with pytest.raises(UnknownNameError):
+            require(game, command)
+
+
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_the_usual_start_has_a_name(name: str, tmp_path: Path) -> None:
+    start = "--position", "startpos"
+    begun = []
+    for given in (start, ()):
+        log = tmp_path / "log"
+        arguments = [*whole_table(name), *given, "--seed", "3", "--seconds", "60", "-s"]
+        quartet("match", name, *arguments, "-l", str(log))
+        checked = check(games.load(name), log.read_bytes())
+        assert checked.complaint is None
+        begun.append(checked.positions[0].text())
+    assert begun[0] == begun[1]
+    usual = quartet("perft", name, "1").stdout
+    assert quartet("perft", name, "1", *start).stdout == usual
+    said = json.loads(quartet("analyse", name, *start, "--nodes", "50", "--json").stdout)
+    assert (
+        said["position"]
+        == json.loads(quartet("analyse", name, "--nodes", "50", "--json").stdout)["position"]
+    )
+
+
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_a_game_begins_at_any_position(name: str, tmp_path: Path) -> None:
+    position = games.load(name).position.start(1)
+    if name in {"ataxx", "ugolki"}:  # other judges have words for the start alone
+        for _ in range(2):
+            position = position.play(position.legal()[-1])
+    log = tmp_path / "log"
+    file = tmp_path / "position"
+    file.write_text(position.text())
+    for given in (str(file), position.text()):
+        arguments = [*whole_table(name), "--position", given, "--seconds", "60", "-s"]
+        quartet("match", name, *arguments, "-l", str(log))
+        checked = check(games.load(name), log.read_bytes())
+        assert checked.complaint is None
+        assert checked.notes == []
+        if name != "connexion":  # what is drawn later the log tells later
+            assert checked.positions[0].text() == position.text()
+        else:
+            assert checked.positions[0].legal() == position.legal()
+
+
+@pytest.mark.parametrize("name", registry.GAMES)
+def test_a_game_that_is_over_is_not_begun(name: str, tmp_path: Path) -> None:
+    position = games.load(name).position.start(0)
+    while not position.over:
+        position = position.play(position.legal()[0])
+    if not games.load(name).position.parse(position.text()).over:
+        pytest.skip("a text of this game does not tell that it is over")
+    log = tmp_path / "log"
+    log.write_text("of another game")
+    arguments = [*whole_table(name), "--position", position.text(), "-l", str(log)]
+    done = quartet("match", name, *arguments, code=2)
+    assert done.stderr.endswith(": the game is over\n")
+    assert log.read_text() == "of another game"
+
+
+def test_everything_is_in_the_json_of_every_game(tmp_path: Path) -> None:
+    found = []
+    for name in registry.GAMES:
+        arguments = [*whole_table(name), "--seconds", "60", "--json"]
+        data = json.loads(quartet("match", name, *arguments, cwd=tmp_path).stdout)
+        found.append((list(data), [list(seat) for seat in data["seats"]][:2]))
+    assert all(keys == found[0] for keys in found)
+    former = "game seed options score plies termination reason overloaded games_played notes seats"
+    assert set(found[0][0]) == set(former.split())
+    of_seats = "seat player score place share disqualified lost foul exit cpu_seconds megabytes"
+    assert set(found[0][1][0]) == set(of_seats.split()) | {"left_behind", "stderr"}
+
+
+def test_without_a_command_it_says_what_there_is() -> None:
+    bare, asked = quartet(), quartet("--help")
+    assert bare.stdout == asked.stdout
+    assert bare.stdout.startswith("Usage: quartet ")
+    assert bare.stderr == ""
+    assert all(f"\n  {name} " in bare.stdout for name in ("games", "match", "replay", "tournament"))
