@@ -60,8 +60,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def disagreement(log: Log) -> str:
     """What `check` finds wrong with a log; empty when nothing."""
-    result = [] if log.result is None else [log.result]
-    data = b"".join(map(jsonl.line, (log.header, *log.turns, *result)))
+    lines = [jsonl.line(record) for record in (log.header, *log.turns)]
+    lines += [] if log.result is None else [jsonl.line(log.result)]
+    data = b"".join(lines)
     assert read_log(data) == Log(log.header, list(log.turns), log.result)
     return check(UGOLKI, data).complaint or ""
 
