@@ -60,7 +60,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def disagreement(log: Log) -> str:
     """What `check` finds wrong with a log; empty when nothing."""
-    lines = [jsonl.line(record) for record in (log.header, *log.turns)]
+    lines = [jsonl.line(log.header), *map(jsonl.line, log.turns)]
     lines += [] if log.result is None else [jsonl.line(log.result)]
     data = b"".join(lines)
     assert read_log(data) == Log(log.header, list(log.turns), log.result)
