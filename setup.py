@@ -106,7 +106,8 @@ class BuildExtensions(build_ext):
 
 
 NO_COMPILER = (
-    "no C compiler was found; install one (Debian and Ubuntu: apt install build-essential; macOS: xcode-select --install; "
+    "no C compiler was found; install one (Debian and Ubuntu: apt install build-essential; macOS: "
+    "xcode-select --install; "
     "Windows: the Visual Studio Build Tools)"
 )
 

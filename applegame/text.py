@@ -27,7 +27,8 @@ def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
         unknown = row.strip(STANDING + OWNED + NOBODY)
         if unknown:
             raise TextError(
-                f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor {OWNED[1]}"
+                f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor "
+                f"{OWNED[1]}"
             )
     if not rest:
         return rows, 0, 0

@@ -49,7 +49,8 @@ def speak_uai(arguments: list[str]) -> int:
         from ataxx import uai  # noqa: PLC0415  (the judge's agent must not wait for it)
     except ImportError as error:
         complain(
-            f"{error.name or error} is missing: build the compiled modules first, with `python -m pip install -e .` in the checkout"
+            f"{error.name or error} is missing: build the compiled modules first, with `python -m "
+            "pip install -e .` in the checkout"
         )
         return FAILED
     return uai.main(arguments)

@@ -23,7 +23,8 @@ def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
     words = text.split()
     if len(words) != 4:
         raise TextError(
-            f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: {text[:40]!r}"
+            f"a position has four parts (board, side, halfmoves, move number), not {len(words)}: "
+            f"{text[:40]!r}"
         )
     board, side, halfmoves, number = words
     if side not in ("x", "o"):
@@ -60,7 +61,8 @@ def _parse_board(text: str) -> tuple[int, ...]:
                 cells += [EMPTY] * int(letter)
             else:
                 raise TextError(
-                    f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty cells"
+                    f"row {number} has {letter!r}, which is neither x, o, - nor a number of empty "
+                    "cells"
                 )
         if len(cells) - before != SIZE:
             raise TextError(f"row {number} has {len(cells) - before} cells, not {SIZE}")

@@ -25,7 +25,8 @@ INFO = GameInfo(
         "plies": Option(PLIES, "plies of both players together until the game is stopped"),
         "halfmove_limit": Option(
             0,
-            "plies in a row without a division that end the game, 0 for no such rule (the field's programs: 100)",
+            "plies in a row without a division that end the game, 0 for no such rule (the field's "
+            "programs: 100)",
         ),
         "opening": Option(
             0,

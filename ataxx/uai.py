@@ -247,7 +247,8 @@ class Program:
             count = self._position.perft(plies)
             seconds = max(CLOCK() - started, 1e-9)
             self._say(
-                f"info depth {plies} nodes {count} time {seconds * 1000:.0f} nps {count / seconds:.0f}"
+                f"info depth {plies} nodes {count} time {seconds * 1000:.0f} nps "
+                f"{count / seconds:.0f}"
             )
         self._say(f"nodes {count}")
 

@@ -286,7 +286,8 @@ class Adapter:
         if "QUARTET_INFO" in os.environ and self._info.get("depth", "").isdecimal():
             nodes = self._info.get("nodes", "")
             complain(
-                f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} seconds {seconds:.6f}"
+                f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} "
+                f"seconds {seconds:.6f}"
             )
 
     def _until(self, word: str) -> list[str]:

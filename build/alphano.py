@@ -34,7 +34,8 @@ def make(game: str, out: Path, limit: int | None = None) -> Path:
     file = out / f"{game}.py"
     file.write_bytes(text)
     print(
-        f"{file.name}: {len(text):,} bytes, of which {len(data or ''):,} are {len(made.data):,} bytes of core and weights",
+        f"{file.name}: {len(text):,} bytes, of which {len(data or ''):,} are {len(made.data):,} "
+        "bytes of core and weights",
         file=sys.stderr,
     )
     if limit is not None and len(text) > limit:

@@ -64,7 +64,8 @@ def make(game: str, levels: tuple[str, ...] = tuple(LEVELS)) -> Bundle:
     """Compile what there is to compile. Raises QuartetError."""
     if registry.load(game, "reference").INFO.lines is None:
         raise QuartetError(
-            f"the judge of {game} starts a program anew for every move: it takes `quartet pack exe {game}`"
+            f"the judge of {game} starts a program anew for every move: it takes `quartet pack exe "
+            f"{game}`"
         )
     parts = sources.parts(game)
     core = shared_object(parts.compiled, levels) if parts.compiled else b""
@@ -131,7 +132,8 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
     if too_new:
         oldest = ".".join(map(str, OLDEST_GLIBC))
         raise QuartetError(
-            f"the core would need a C library newer than {oldest}: {', '.join(too_new)}; add them to build/glibc.h"
+            f"the core would need a C library newer than {oldest}: {', '.join(too_new)}; add them "
+            "to build/glibc.h"
         )
     return library.read_bytes()
 

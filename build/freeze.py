@@ -102,7 +102,8 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
     QuartetError."""
     if waits_for_session_end(system.bootloader):
         raise QuartetError(
-            f"the bootloader {system.bootloader} waits when its program has ended; PyInstaller {PINNED} has one that does not"
+            f"the bootloader {system.bootloader} waits when its program has ended; PyInstaller "
+            f"{PINNED} has one that does not"
         )
     package = registry.GAMES[game]
     parts = sources.parts(game, *ALWAYS)
@@ -289,7 +290,8 @@ def pyinstaller() -> Path:
     works."""
     if sys.version_info[:2] > NEWEST_PYTHON:
         raise QuartetError(
-            f"executables need Python 3.11 or 3.12, this is {sys.version_info[0]}.{sys.version_info[1]}: PyInstaller {PINNED} knows no newer one"
+            f"executables need Python 3.11 or 3.12, this is "
+            f"{sys.version_info[0]}.{sys.version_info[1]}: PyInstaller {PINNED} knows no newer one"
         )
     try:
         import PyInstaller  # noqa: PLC0415  (an extra)
@@ -297,6 +299,7 @@ def pyinstaller() -> Path:
         raise QuartetError(f"PyInstaller is missing; {sources.how_to_install()}") from None
     if PyInstaller.__version__ != PINNED:
         raise QuartetError(
-            f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}; {sources.how_to_install()}"
+            f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}; "
+            f"{sources.how_to_install()}"
         )
     return Path(PyInstaller.__file__).parent

@@ -159,7 +159,8 @@ def read_data() -> tuple[bytes, str | None]:
         return b"", None
     if len(data) != SIZE or zlib.crc32(data) != CHECKSUM:
         complain(
-            f"no compiled core: the data is damaged, or belongs to something else ({len(data)} bytes of {SIZE})"
+            f"no compiled core: the data is damaged, or belongs to something else ({len(data)} "
+            f"bytes of {SIZE})"
         )
         return b"", None
     return data, path

@@ -35,7 +35,8 @@ class Native(freeze.System):
         library = get_python_library_path()
         if library is None:
             raise QuartetError(
-                "this Python has no shared library, which executables need (Debian and Ubuntu: apt install python3-dev)"
+                "this Python has no shared library, which executables need (Debian and Ubuntu: apt "
+                "install python3-dev)"
             )
         suffix = ".exe" if sys.platform == "win32" else ""
         compiled = sysconfig.get_config_var("DESTSHARED") or str(Path(sys.base_prefix, "DLLs"))
@@ -138,7 +139,8 @@ def built_by_setup(
     )
     if done.returncode:
         raise QuartetError(
-            f"the extension modules cannot be compiled: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
+            f"the extension modules cannot be compiled: "
+            f"{(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
         )
     files, places = [], {}
     for name in modules:

@@ -249,7 +249,8 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
             )
             count += 1
     say(
-        f"a game on every second seat, at {NODES} nodes, against {opponent(game)}: {count} answers, all as from source"
+        f"a game on every second seat, at {NODES} nodes, against {opponent(game)}: {count} "
+        "answers, all as from source"
     )
     if slow is None:
         turns = take_turns(
@@ -265,7 +266,8 @@ def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float 
             max(turn.megabytes for turn in turns),
         )
         say(
-            f"{len(turns)} turns by the clock: the longest took {longest:.3f} s of {info.exchange.seconds:g}, at most {fattest:.0f} MB"
+            f"{len(turns)} turns by the clock: the longest took {longest:.3f} s of "
+            f"{info.exchange.seconds:g}, at most {fattest:.0f} MB"
         )
 
 
@@ -319,6 +321,7 @@ def from_source(game: str, text: str, env: Mapping[str, str], folder: Path) -> s
     )
     if done.returncode or done.stderr:
         raise QuartetError(
-            f"the agent from source ends with status {done.returncode}, and says {done.stderr.strip()[:200]!r}"
+            f"the agent from source ends with status {done.returncode}, and says "
+            f"{done.stderr.strip()[:200]!r}"
         )
     return Path(folder, exchange.output).read_text(encoding="utf-8")

@@ -153,7 +153,8 @@ def make() -> None:
     """A fresh environment in place of the old one. Raises EnvironmentFailure."""
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
         raise EnvironmentFailure(
-            "this Python lacks its module venv; install it (Debian and Ubuntu: apt install python3-venv)"
+            "this Python lacks its module venv; install it (Debian and Ubuntu: apt install "
+            "python3-venv)"
         )
     if VENV.exists():
         if not STATE.exists() and any(VENV.iterdir()):
@@ -224,7 +225,8 @@ def run(command: list[str]) -> NoReturn:
 def main(command: list[str]) -> NoReturn:
     if not command:
         sys.exit(
-            "usage: python3 build/run.py COMMAND [ARGUMENT ...], for example: python3 build/run.py quartet games"
+            "usage: python3 build/run.py COMMAND [ARGUMENT ...], for example: python3 build/run.py "
+            "quartet games"
         )
     try:
         prepare(extras(command))

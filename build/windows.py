@@ -55,14 +55,16 @@ class Windows(freeze.System):
         freeze.pyinstaller()
         if shutil.which(COMPILER) is None:
             raise QuartetError(
-                f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt install {PACKAGE})"
+                f"{COMPILER} is missing, which compiles for Windows (Debian and Ubuntu: apt "
+                f"install {PACKAGE})"
             )
         home = folder or python()
         name = f"python{sys.version_info[0]}{sys.version_info[1]}.dll"
         library = find(home, name)
         if library is None:
             raise QuartetError(
-                f"{home} has no {name}: a Python for Windows must be of the same version as the one that packs"
+                f"{home} has no {name}: a Python for Windows must be of the same version as the "
+                "one that packs"
             )
         modules = (
             home / "Lib"

@@ -67,22 +67,22 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Program:
     """A program, and what the log calls it."""
 
     name: str
     command: str | Sequence[str]
 
 
-def little(number: int, *arguments: str) -> Contestant:
+def little(number: int, *arguments: str) -> Program:
     """A program that says this number and does what the arguments name."""
     command = [sys.executable, PLAYER, str(number), *arguments]
-    return Contestant(" ".join(arguments) or "honest", command)
+    return Program(" ".join(arguments) or "honest", command)
 
 
 def prepared(
-    first: Contestant,
-    second: Contestant,
+    first: Program,
+    second: Program,
     *,
     ready: int = READY,
     clock: int = CLOCK,
@@ -108,7 +108,7 @@ def prepared(
     return Match(GAME, seats, names, table, Start(0, {}, text=Position(plies).text()))
 
 
-def play(first: Contestant, second: Contestant, **how: Any) -> Match:
+def play(first: Program, second: Program, **how: Any) -> Match:
     """A finished game; `how` as for `prepared`."""
     with prepared(first, second, **how) as match:
         match.play_out()
@@ -281,10 +281,10 @@ def test_a_process_that_hides_its_descent_is_ended_all_the_same(mark: str, seat:
 
 
 def test_a_program_that_is_not_there() -> None:
-    outcome = result(play(Contestant("x", ["/no/such/program"]), little(1)))
+    outcome = result(play(Program("x", ["/no/such/program"]), little(1)))
     assert (outcome.termination, outcome.offender, outcome.code) == (Termination.RE, 0, "NOT READY")
     assert outcome.reason == "FIRST cannot be started: No such file or directory: /no/such/program"
-    outcome = result(play(little(1), Contestant("x", "/no/such/program 2>&1 >&-")))
+    outcome = result(play(little(1), Program("x", "/no/such/program 2>&1 >&-")))
     assert (outcome.termination, outcome.offender) == (Termination.RE, 1)
 
 
@@ -432,7 +432,7 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
         "    if line == 'FINISH\\n': break\n"
     )
     match = play(
-        Contestant("ears", [sys.executable, str(script)]),
+        Program("ears", [sys.executable, str(script)]),
         little(3, "sleeps", "0.05"),
         clock=5000,
         plies=3,
@@ -491,7 +491,7 @@ def test_processor_time_of_children_counts(tmp_path: Path, mark: str) -> None:
         f"    if line[0] == 'T': subprocess.run([sys.executable, '-c', {burner!r}]); print('SAY 2', flush=True)\n"
         "    if line[0] == 'F': break\n"
     )
-    delegator = Contestant("boss", [sys.executable, str(script), mark])
+    delegator = Program("boss", [sys.executable, str(script), mark])
     outcome = result(play(delegator, little(1), clock=600, cpu=True))
     assert (outcome.termination, outcome.offender) == (Termination.TLE, 0)
     assert outcome.exits[0] is not None

@@ -51,7 +51,8 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m ugolki",
         description="Play one move of Ugolki: read input.txt in FOLDER, write output.txt there.",
-        epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the same where there is one); 1 internal error.",
+        epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the "
+        "same where there is one); 1 internal error.",
     )
     parser.add_argument(
         "folder",
@@ -65,21 +66,24 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         type=float,
         default=settings.target,
         metavar="SECONDS",
-        help="wall clock of the whole process, from its start by the system (default %(default)s; QUARTET_TARGET)",
+        help="wall clock of the whole process, from its start by the system (default %(default)s; "
+        "QUARTET_TARGET)",
     )
     parser.add_argument(
         "--no-early",
         dest="early",
         action="store_false",
         default=settings.early,
-        help="write output.txt once, at the end, instead of at once and better later (QUARTET_EARLY=0)",
+        help="write output.txt once, at the end, instead of at once and better later "
+        "(QUARTET_EARLY=0)",
     )
     parser.add_argument(
         "--no-memory",
         dest="memory",
         action="store_false",
         default=settings.memory,
-        help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the others play (QUARTET_MEMORY=0)",
+        help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the "
+        "others play (QUARTET_MEMORY=0)",
     )
     parser.add_argument(
         "--player",
@@ -92,7 +96,8 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         type=int,
         default=settings.nodes,
         metavar="N",
-        help="search N nodes instead of by the clock: without a memory, the same move every time (QUARTET_NODES)",
+        help="search N nodes instead of by the clock: without a memory, the same move every time "
+        "(QUARTET_NODES)",
     )
     parser.add_argument(
         "--seed",

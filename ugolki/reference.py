@@ -24,7 +24,8 @@ INFO = GameInfo(
         "play_out": Option(False, "finish the round in which a player comes home"),
         "opening": Option(
             0,
-            "random plies, by the seed, before the players take over: games between the same players differ",
+            "random plies, by the seed, before the players take over: games between the same "
+            "players differ",
             of_start=True,
         ),
     },

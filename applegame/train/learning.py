@@ -65,13 +65,15 @@ def table(found: list[list[list[int]]], penalty: float) -> list[list[int]]:
         if held.sum() < ENOUGH:
             if not rows:
                 raise TextError(
-                    f"too few games: only {held.sum()} positions are held back of phase {phase}, not {ENOUGH}"
+                    f"too few games: only {held.sum()} positions are held back of phase {phase}, "
+                    f"not {ENOUGH}"
                 )
             rows.append(rows[-1])
             continue
         weights = fit(features[~held], won[~held], penalty)
         click.echo(
-            f"phase {phase}: {len(part)} positions, held back {loss(features[held], won[held], weights):.4f} nats",
+            f"phase {phase}: {len(part)} positions, held back "
+            f"{loss(features[held], won[held], weights):.4f} nats",
             err=True,
         )
         rows.append([round(UNIT * weight) for weight in weights])
@@ -82,8 +84,10 @@ def header(rows: list[list[int]], command: str, data: str) -> str:
     """The file of weights."""
     body = "\n".join(f"    {{{', '.join(str(weight) for weight in row)}}}," for row in rows)
     return (
-        f"/* Weights of the evaluation, by phase, then by feature; {UNIT} points are a unit of the logistic function.\n"
+        f"/* Weights of the evaluation, by phase, then by feature; {UNIT} points are a unit of the "
+        "logistic function.\n"
         f"   Made by: {command}\n   From: {data} */\n"
         "#ifndef QUARTET_APPLEGAME_WEIGHTS_H\n#define QUARTET_APPLEGAME_WEIGHTS_H\n\n"
-        f"static const int WEIGHTS[{WEIGHTS_SHAPE[0]}][{WEIGHTS_SHAPE[1]}] = {{\n{body}\n}};\n\n#endif\n"
+        f"static const int WEIGHTS[{WEIGHTS_SHAPE[0]}][{WEIGHTS_SHAPE[1]}] = "
+        f"{{\n{body}\n}};\n\n#endif\n"
     )

@@ -1,14 +1,14 @@
 /* The evaluation network, in integers, at four CPU levels that give the same number.
-   
-   Inputs   36 overlapping windows of 2x2 cells, 81 states each; exactly one state of a window holds.
-            window    row * 6 + column of its top left cell
-            state     d(top left) + 3 d(top right) + 9 d(bottom left) + 27 d(bottom right)
-            d         0 empty or wall, 1 a piece of the side to move, 2 a piece of the other side
-   Hidden   the sum of the 36 rows and the bias, 255 is one: int16, which wraps around (training sees to it that it does not)
-   Active   min(max(sum, 0), 255) squared ("SCReLU")
-   Output   the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255, with the bias 255 * 64 is one
-   Score    output * 400 / (255 * 64): 400 points a unit of the logistic function, for the side to move
-   
+
+   Inputs   36 overlapping windows of 2x2 cells, 81 states each; exactly one state of a window
+   holds. window    row * 6 + column of its top left cell state     d(top left) + 3 d(top right) + 9
+   d(bottom left) + 27 d(bottom right) d         0 empty or wall, 1 a piece of the side to move, 2 a
+   piece of the other side Hidden   the sum of the 36 rows and the bias, 255 is one: int16, which
+   wraps around (training sees to it that it does not) Active   min(max(sum, 0), 255) squared
+   ("SCReLU") Output   the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255,
+   with the bias 255 * 64 is one Score    output * 400 / (255 * 64): 400 points a unit of the
+   logistic function, for the side to move
+
    Nothing is kept from position to position: a capture changes up to 20 windows of two
    perspectives, and adding up all 36 in registers takes less time than bringing two stored sums up
    to date. docs/results.md has the measurement. */
@@ -39,11 +39,12 @@ enum {
     NETWORK_WINDOWS = 36,
     NETWORK_STATES = 81,
     NETWORK_INPUTS = NETWORK_WINDOWS * NETWORK_STATES,
-    NETWORK_CHUNK = 64,         /* hidden cells that are added up together: 8 registers of SSE2, 4 of AVX2, 2 of AVX-512 */
-    NETWORK_ONE = 255,          /* of the first layer and of the activation */
+    NETWORK_CHUNK = 64, /* hidden cells that are added up together: 8 registers of SSE2, 4 of AVX2,
+                           2 of AVX-512 */
+    NETWORK_ONE = 255,  /* of the first layer and of the activation */
     NETWORK_OUTPUT_ONE = 64,
     NETWORK_SCALE = 400,
-    NETWORK_MOST = 8000         /* no score is further from 0: e^-20 from certain */
+    NETWORK_MOST = 8000 /* no score is further from 0: e^-20 from certain */
 };
 
 enum { NETWORK_PLAIN, NETWORK_SSE2, NETWORK_AVX2, NETWORK_AVX512, NETWORK_LEVELS };
@@ -55,11 +56,11 @@ typedef int32_t (*network_level)(const struct Network*, const uint8_t* states);
 /* Rows lie chunk by chunk, [chunk][input][NETWORK_CHUNK], aligned to 64 bytes. `memory` is what was
    allocated. */
 typedef struct Network {
-    int chunks;                 /* hidden cells / NETWORK_CHUNK */
-    int32_t output_bias;        /* 255 * 64 is one */
+    int chunks;          /* hidden cells / NETWORK_CHUNK */
+    int32_t output_bias; /* 255 * 64 is one */
     const int16_t* rows;
-    const int16_t* bias;        /* [chunk][NETWORK_CHUNK] */
-    const int16_t* output;      /* [chunk][NETWORK_CHUNK] */
+    const int16_t* bias;   /* [chunk][NETWORK_CHUNK] */
+    const int16_t* output; /* [chunk][NETWORK_CHUNK] */
     network_level level;
     void* memory;
 } Network;
@@ -71,8 +72,10 @@ static inline void network_states(uint64_t own, uint64_t other, uint8_t* states)
     uint64_t pairs[7], windows;
     int row, column;
     for (row = 0; row < 7; row++) {
-        const uint64_t mine = ((own >> (8 * row) & 0x7F) * 0x0002040810204081u) & 0x0101010101010101u;
-        const uint64_t theirs = ((other >> (8 * row) & 0x7F) * 0x0002040810204081u) & 0x0101010101010101u;
+        const uint64_t mine =
+            ((own >> (8 * row) & 0x7F) * 0x0002040810204081u) & 0x0101010101010101u;
+        const uint64_t theirs =
+            ((other >> (8 * row) & 0x7F) * 0x0002040810204081u) & 0x0101010101010101u;
         const uint64_t cells = mine + 2 * theirs;
         pairs[row] = cells + 3 * (cells >> 8);
     }
@@ -85,14 +88,15 @@ static inline void network_states(uint64_t own, uint64_t other, uint8_t* states)
 }
 
 static inline const int16_t* network_row(const Network* n, int chunk, int window, int state) {
-    return n->rows + ((size_t)chunk * NETWORK_INPUTS + window * NETWORK_STATES + state) * NETWORK_CHUNK;
+    return n->rows +
+           ((size_t)chunk * NETWORK_INPUTS + window * NETWORK_STATES + state) * NETWORK_CHUNK;
 }
 
 static int32_t network_plain(const Network* n, const uint8_t* states) {
     int32_t sum = 0;
     int chunk, window, i;
     for (chunk = 0; chunk < n->chunks; chunk++) {
-        uint16_t cells[NETWORK_CHUNK];      /* unsigned: they wrap around in every language */
+        uint16_t cells[NETWORK_CHUNK]; /* unsigned: they wrap around in every language */
         memcpy(cells, n->bias + chunk * NETWORK_CHUNK, sizeof cells);
         for (window = 0; window < NETWORK_WINDOWS; window++) {
             const int16_t* row = network_row(n, chunk, window, states[window]);
@@ -111,26 +115,26 @@ static int32_t network_plain(const Network* n, const uint8_t* states) {
 
 #if NETWORK_X86
 
-#define NETWORK_ADD_UP(VECTOR, COUNT, LOAD, ADD)                                                                     \
-    VECTOR cells[COUNT];                                                                                              \
-    int window, i;                                                                                                    \
-    for (i = 0; i < COUNT; i++) {                                                                                     \
-        cells[i] = LOAD((const VECTOR*)(n->bias + chunk * NETWORK_CHUNK) + i);                                        \
-    }                                                                                                                 \
-    for (window = 0; window < NETWORK_WINDOWS; window++) {                                                            \
-        const VECTOR* row = (const VECTOR*)network_row(n, chunk, window, states[window]);                             \
-        for (i = 0; i < COUNT; i++) {                                                                                 \
-            cells[i] = ADD(cells[i], LOAD(row + i));                                                                  \
-        }                                                                                                             \
+#define NETWORK_ADD_UP(VECTOR, COUNT, LOAD, ADD)                                                   \
+    VECTOR cells[COUNT];                                                                           \
+    int window, i;                                                                                 \
+    for (i = 0; i < COUNT; i++) {                                                                  \
+        cells[i] = LOAD((const VECTOR*)(n->bias + chunk * NETWORK_CHUNK) + i);                     \
+    }                                                                                              \
+    for (window = 0; window < NETWORK_WINDOWS; window++) {                                         \
+        const VECTOR* row = (const VECTOR*)network_row(n, chunk, window, states[window]);          \
+        for (i = 0; i < COUNT; i++) {                                                              \
+            cells[i] = ADD(cells[i], LOAD(row + i));                                               \
+        }                                                                                          \
     }
 
 /* The activation, at most 255, times the weight, at most 127, fits int16; its product with the
    activation is added in int32. */
-#define NETWORK_ACTIVATE(VECTOR, COUNT, LOAD, MIN, MAX, MULTIPLY, MULTIPLY_ADD, ADD32)                                \
-    for (i = 0; i < COUNT; i++) {                                                                                     \
-        const VECTOR active = MIN(MAX(cells[i], zero), one);                                                          \
-        const VECTOR weight = LOAD((const VECTOR*)(n->output + chunk * NETWORK_CHUNK) + i);                           \
-        sum = ADD32(sum, MULTIPLY_ADD(MULTIPLY(active, weight), active));                                             \
+#define NETWORK_ACTIVATE(VECTOR, COUNT, LOAD, MIN, MAX, MULTIPLY, MULTIPLY_ADD, ADD32)             \
+    for (i = 0; i < COUNT; i++) {                                                                  \
+        const VECTOR active = MIN(MAX(cells[i], zero), one);                                       \
+        const VECTOR weight = LOAD((const VECTOR*)(n->output + chunk * NETWORK_CHUNK) + i);        \
+        sum = ADD32(sum, MULTIPLY_ADD(MULTIPLY(active, weight), active));                          \
     }
 
 static int32_t network_sse2(const Network* n, const uint8_t* states) {
@@ -139,7 +143,8 @@ static int32_t network_sse2(const Network* n, const uint8_t* states) {
     int chunk;
     for (chunk = 0; chunk < n->chunks; chunk++) {
         NETWORK_ADD_UP(__m128i, 8, _mm_load_si128, _mm_add_epi16)
-        NETWORK_ACTIVATE(__m128i, 8, _mm_load_si128, _mm_min_epi16, _mm_max_epi16, _mm_mullo_epi16, _mm_madd_epi16, _mm_add_epi32)
+        NETWORK_ACTIVATE(__m128i, 8, _mm_load_si128, _mm_min_epi16, _mm_max_epi16, _mm_mullo_epi16,
+                         _mm_madd_epi16, _mm_add_epi32)
     }
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4E));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xB1));
@@ -155,8 +160,8 @@ static int32_t network_avx2(const Network* n, const uint8_t* states) {
     for (chunk = 0; chunk < n->chunks; chunk++) {
         __m256i sum = zero;
         NETWORK_ADD_UP(__m256i, 4, _mm256_load_si256, _mm256_add_epi16)
-        NETWORK_ACTIVATE(__m256i, 4, _mm256_load_si256, _mm256_min_epi16, _mm256_max_epi16, _mm256_mullo_epi16, _mm256_madd_epi16,
-                         _mm256_add_epi32)
+        NETWORK_ACTIVATE(__m256i, 4, _mm256_load_si256, _mm256_min_epi16, _mm256_max_epi16,
+                         _mm256_mullo_epi16, _mm256_madd_epi16, _mm256_add_epi32)
         total = _mm256_add_epi32(total, sum);
     }
     half = _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
@@ -172,8 +177,8 @@ static int32_t network_avx512(const Network* n, const uint8_t* states) {
     int chunk;
     for (chunk = 0; chunk < n->chunks; chunk++) {
         NETWORK_ADD_UP(__m512i, 2, _mm512_load_si512, _mm512_add_epi16)
-        NETWORK_ACTIVATE(__m512i, 2, _mm512_load_si512, _mm512_min_epi16, _mm512_max_epi16, _mm512_mullo_epi16, _mm512_madd_epi16,
-                         _mm512_add_epi32)
+        NETWORK_ACTIVATE(__m512i, 2, _mm512_load_si512, _mm512_min_epi16, _mm512_max_epi16,
+                         _mm512_mullo_epi16, _mm512_madd_epi16, _mm512_add_epi32)
     }
     return _mm512_reduce_add_epi32(sum);
 }
@@ -186,7 +191,7 @@ static inline int network_has(int level) {
     if (level <= NETWORK_SSE2) {
         return 1;
     }
-    if (!(leaf[2] & 1 << 27)) {     /* the system must keep the wide registers */
+    if (!(leaf[2] & 1 << 27)) { /* the system must keep the wide registers */
         return 0;
     }
     kept = _xgetbv(0);
@@ -196,11 +201,13 @@ static inline int network_has(int level) {
     }
     return (kept & 0xE6) == 0xE6 && (leaf[1] & 1 << 16) != 0 && (leaf[1] & 1 << 30) != 0;
 #elif defined(__MINGW32__) && !defined(__clang__)
-    return level <= NETWORK_SSE2;   /* it spills wide registers where its stack is not aligned (GCC bug 54412) */
+    return level <= NETWORK_SSE2; /* it spills wide registers where its stack is not aligned (GCC
+                                     bug 54412) */
 #else
     __builtin_cpu_init();
-    return level <= NETWORK_SSE2 || (level == NETWORK_AVX2 && __builtin_cpu_supports("avx2"))
-        || (level == NETWORK_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"));
+    return level <= NETWORK_SSE2 || (level == NETWORK_AVX2 && __builtin_cpu_supports("avx2")) ||
+           (level == NETWORK_AVX512 && __builtin_cpu_supports("avx512f") &&
+            __builtin_cpu_supports("avx512bw"));
 #endif
 }
 
@@ -209,7 +216,8 @@ static inline int network_has(int level) {
 /* The evaluation of a level, or NULL where this CPU lacks it. */
 static inline network_level network_at(int level) {
 #if NETWORK_X86
-    static const network_level levels[NETWORK_LEVELS] = {network_plain, network_sse2, network_avx2, network_avx512};
+    static const network_level levels[NETWORK_LEVELS] = {network_plain, network_sse2, network_avx2,
+                                                         network_avx512};
     return level >= 0 && level < NETWORK_LEVELS && network_has(level) ? levels[level] : NULL;
 #else
     return level == NETWORK_PLAIN ? network_plain : NULL;
@@ -230,7 +238,8 @@ static inline int network_evaluate(const Network* n, uint64_t own, uint64_t othe
 /* Take over the weights of a file: int16 rows [input][hidden], bias [hidden], output [hidden].
    `hidden` is a multiple of the
    chunk. Returns 0 where there is no memory. */
-static inline int network_take(Network* n, const int16_t* weights, int hidden, int32_t output_bias) {
+static inline int network_take(Network* n, const int16_t* weights, int hidden,
+                               int32_t output_bias) {
     const size_t rows = (size_t)NETWORK_INPUTS * hidden;
     int16_t* place;
     int chunk, input;
@@ -246,7 +255,8 @@ static inline int network_take(Network* n, const int16_t* weights, int hidden, i
     n->output = n->bias + hidden;
     for (chunk = 0; chunk < n->chunks; chunk++) {
         for (input = 0; input < NETWORK_INPUTS; input++) {
-            memcpy(place, weights + (size_t)input * hidden + chunk * NETWORK_CHUNK, NETWORK_CHUNK * sizeof(int16_t));
+            memcpy(place, weights + (size_t)input * hidden + chunk * NETWORK_CHUNK,
+                   NETWORK_CHUNK * sizeof(int16_t));
             place += NETWORK_CHUNK;
         }
     }

@@ -125,10 +125,12 @@ def equip(
         missing = f"{error.name or error} is missing"
         if choice.asked:
             complain(
-                f"{missing}: build the compiled modules first, with `python -m pip install -e .` in the checkout"
+                f"{missing}: build the compiled modules first, with `python -m pip install -e .` "
+                "in the checkout"
             )
             raise SystemExit(FAILED) from error
         complain(
-            f"{missing}, so {SPARE} plays; `python -m pip install -e .` in the checkout would build it"
+            f"{missing}, so {SPARE} plays; `python -m pip install -e .` in the checkout would "
+            "build it"
         )
         return slow(), player(SPARE, choice.seed)

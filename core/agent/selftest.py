@@ -37,7 +37,8 @@ def main(arguments: list[str]) -> int:
     print(f"from the start of the process to this line of the program: {1000 * age:.0f} ms")
     print(f"start and end of a run that does nothing: {_figures(leaving)}, {RUNS} runs")
     print(
-        f"asked to be over after {1000 * ASKED:.0f} ms, it was over so much later: {_figures(late)}, {RUNS} runs"
+        f"asked to be over after {1000 * ASKED:.0f} ms, it was over so much later: "
+        f"{_figures(late)}, {RUNS} runs"
     )
     print("A target is safe if it and several times the last figure stay below the judge's limit.")
     sys.stdout.flush()

@@ -1,13 +1,13 @@
 /* The monotonic clock, and when the operating system started this process, and the one that started
    it.
-   
+
    Ages err on the early side: a process may seem older than it is, by as much as the system rounds
        start times down, never younger.
-   
-   clock_process_age   seconds since this process was started; negative where the system does not tell
-   clock_outer_age     the same of the parent, if that is older and runs the same executable file: an executable that unpacks itself
-                       runs itself again, and it was the outer process that somebody started;
-                       negative in all other cases */
+
+   clock_process_age   seconds since this process was started; negative where the system does not
+   tell clock_outer_age     the same of the parent, if that is older and runs the same executable
+   file: an executable that unpacks itself runs itself again, and it was the outer process that
+   somebody started; negative in all other cases */
 #ifndef QUARTET_CLOCK_H
 #define QUARTET_CLOCK_H
 
@@ -37,7 +37,8 @@ static inline double system_seconds(void) {
 /* On the clock of system_seconds; negative where it is not known. */
 static inline double process_born(HANDLE process) {
     FILETIME created, ended, kernel, user;
-    return GetProcessTimes(process, &created, &ended, &kernel, &user) ? filetime_seconds(created) : -1;
+    return GetProcessTimes(process, &created, &ended, &kernel, &user) ? filetime_seconds(created)
+                                                                      : -1;
 }
 
 static inline double clock_process_age(void) {
@@ -48,7 +49,7 @@ static inline double clock_process_age(void) {
 /* PROCESS_BASIC_INFORMATION, whose last fields winternl.h does not name. */
 struct process_basics {
     LONG status;
-    void *environment_block;
+    void* environment_block;
     ULONG_PTR affinity;
     LONG priority;
     ULONG_PTR id;
@@ -58,28 +59,37 @@ struct process_basics {
 /* The parent, to be closed; NULL where there is none to be had. Windows knows only its number,
    which may belong to another by now. */
 static inline HANDLE parent_process(void) {
-    typedef LONG(NTAPI * query_t)(HANDLE, int, void *, ULONG, ULONG *);
+    typedef LONG(NTAPI * query_t)(HANDLE, int, void*, ULONG, ULONG*);
     HMODULE library = GetModuleHandleW(L"ntdll.dll");
-    query_t query = library ? (query_t)(void *)GetProcAddress(library, "NtQueryInformationProcess") : NULL;
+    query_t query =
+        library ? (query_t)(void*)GetProcAddress(library, "NtQueryInformationProcess") : NULL;
     struct process_basics basics;
     ULONG size;
-    if (!query || query(GetCurrentProcess(), 0 /* ProcessBasicInformation */, &basics, sizeof basics, &size) != 0) return NULL;
+    if (!query || query(GetCurrentProcess(), 0 /* ProcessBasicInformation */, &basics,
+                        sizeof basics, &size) != 0) {
+        return NULL;
+    }
     return OpenProcess(0x1000 /* PROCESS_QUERY_LIMITED_INFORMATION */, FALSE, (DWORD)basics.parent);
 }
 
 static inline int same_program(HANDLE one, HANDLE other) {
     wchar_t a[1024], b[1024];
     DWORD length_a = 1024, length_b = 1024;
-    return QueryFullProcessImageNameW(one, 0, a, &length_a) && QueryFullProcessImageNameW(other, 0, b, &length_b) &&
-           length_a == length_b && _wcsicmp(a, b) == 0;
+    return QueryFullProcessImageNameW(one, 0, a, &length_a) &&
+           QueryFullProcessImageNameW(other, 0, b, &length_b) && length_a == length_b &&
+           _wcsicmp(a, b) == 0;
 }
 
 static inline double clock_outer_age(void) {
     HANDLE parent = parent_process();
-    if (!parent) return -1;
+    if (!parent) {
+        return -1;
+    }
     double born = process_born(parent), own = process_born(GetCurrentProcess());
     /* A parent that is younger than its child is somebody else, who got its number. */
-    double age = born >= 0 && born <= own && same_program(parent, GetCurrentProcess()) ? system_seconds() - born : -1;
+    double age = born >= 0 && born <= own && same_program(parent, GetCurrentProcess())
+                     ? system_seconds() - born
+                     : -1;
     CloseHandle(parent);
     return age;
 }
@@ -108,21 +118,27 @@ static inline double system_seconds(void) {
 static inline double process_born(int process) {
     char path[32], text[2048];
     snprintf(path, sizeof path, "/proc/%d/stat", process);
-    FILE *file = fopen(path, "r");
-    if (!file) return -1;
+    FILE* file = fopen(path, "r");
+    if (!file) {
+        return -1;
+    }
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
-    const char *field = strrchr(text, ')'); /* the name in field 2 may hold spaces and brackets */
-    for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
+    const char* field = strrchr(text, ')'); /* the name in field 2 may hold spaces and brackets */
+    for (int number = 2; field && number < 22; number++) {
+        field = strchr(field + 1, ' ');
+    }
     unsigned long long started;
-    if (!field || sscanf(field, "%llu", &started) != 1) return -1;
+    if (!field || sscanf(field, "%llu", &started) != 1) {
+        return -1;
+    }
     return (double)started / (double)sysconf(_SC_CLK_TCK);
 }
 
 /* The file that a process runs; how many bytes of its path were written, negative where the system
    does not tell. */
-static inline long program_path(int process, char *path, size_t size) {
+static inline long program_path(int process, char* path, size_t size) {
     char link[32];
     snprintf(link, sizeof link, "/proc/%d/exe", process);
     return (long)readlink(link, path, size);
@@ -131,7 +147,8 @@ static inline long program_path(int process, char *path, size_t size) {
 static inline int same_program(int one, int other) {
     char a[4096], b[4096];
     long length = program_path(one, a, sizeof a);
-    return length > 0 && program_path(other, b, sizeof b) == length && memcmp(a, b, (size_t)length) == 0;
+    return length > 0 && program_path(other, b, sizeof b) == length &&
+           memcmp(a, b, (size_t)length) == 0;
 }
 
 #elif defined(__APPLE__)
@@ -148,20 +165,32 @@ static inline double process_born(int process) {
     struct kinfo_proc info;
     size_t size = sizeof info;
     int name[4] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, process};
-    if (sysctl(name, 4, &info, &size, NULL, 0) || size == 0) return -1;
+    if (sysctl(name, 4, &info, &size, NULL, 0) || size == 0) {
+        return -1;
+    }
     struct timeval started = info.kp_proc.p_starttime;
     return (double)started.tv_sec + 1e-6 * (double)started.tv_usec;
 }
 
 static inline int same_program(int one, int other) {
     char a[PROC_PIDPATHINFO_MAXSIZE], b[PROC_PIDPATHINFO_MAXSIZE];
-    return proc_pidpath(one, a, sizeof a) > 0 && proc_pidpath(other, b, sizeof b) > 0 && strcmp(a, b) == 0;
+    return proc_pidpath(one, a, sizeof a) > 0 && proc_pidpath(other, b, sizeof b) > 0 &&
+           strcmp(a, b) == 0;
 }
 
 #else
-static inline double system_seconds(void) { return -1; }
-static inline double process_born(int process) { (void)process; return -1; }
-static inline int same_program(int one, int other) { (void)one; (void)other; return 0; }
+static inline double system_seconds(void) {
+    return -1;
+}
+static inline double process_born(int process) {
+    (void)process;
+    return -1;
+}
+static inline int same_program(int one, int other) {
+    (void)one;
+    (void)other;
+    return 0;
+}
 #endif
 
 static inline double clock_process_age(void) {
@@ -172,7 +201,8 @@ static inline double clock_process_age(void) {
 static inline double clock_outer_age(void) {
     int parent = (int)getppid();
     double born = process_born(parent), own = process_born((int)getpid()), now = system_seconds();
-    return born >= 0 && now >= 0 && born <= own && same_program(parent, (int)getpid()) ? now - born : -1;
+    return born >= 0 && now >= 0 && born <= own && same_program(parent, (int)getpid()) ? now - born
+                                                                                       : -1;
 }
 #endif
 #endif

@@ -1,7 +1,7 @@
 /* Memory for a hash table that is looked at in places that no cache foretells: zeroed, on huge
    pages where the system has them, since
    otherwise nearly every look is a miss of the TLB, too. docs/results.md has the measurement.
-   
+
    table_new returns NULL where memory is short; table_free takes the same number of bytes. */
 #ifndef QUARTET_TABLE_H
 #define QUARTET_TABLE_H
@@ -21,7 +21,8 @@ static inline size_t table_rounded(size_t bytes) {
 
 static inline void* table_new(size_t bytes) {
     const size_t length = table_rounded(bytes);
-    char* whole = (char*)mmap(NULL, length + TABLE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* whole = (char*)mmap(NULL, length + TABLE_PAGE, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char* first;
     if (whole == (char*)MAP_FAILED) {
         return NULL;
@@ -30,8 +31,10 @@ static inline void* table_new(size_t bytes) {
     if (first > whole) {
         munmap(whole, (size_t)(first - whole));
     }
-    munmap(first + length, (size_t)(whole + TABLE_PAGE - first));   /* never nothing: first - whole is less than TABLE_PAGE */
-    madvise(first, length, MADV_HUGEPAGE);      /* where the system has none, the table is as before */
+    munmap(first + length,
+           (size_t)(whole + TABLE_PAGE -
+                    first)); /* never nothing: first - whole is less than TABLE_PAGE */
+    madvise(first, length, MADV_HUGEPAGE); /* where the system has none, the table is as before */
     return first;
 }
 

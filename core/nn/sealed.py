@@ -57,7 +57,8 @@ def unseal(kind: str, data: bytes, game: str) -> tuple[dict[str, str], bytes]:
     fields = dict(line.partition(" ")[::2] for line in lines[1:])
     if fields.get("bytes") != str(len(body)):
         raise TextError(
-            f"the file of {kind} is damaged: {len(body)} bytes after the text instead of {fields.get('bytes')}"
+            f"the file of {kind} is damaged: {len(body)} bytes after the text instead of "
+            f"{fields.get('bytes')}"
         )
     before = head[: head.rfind(b"\n") + 1]
     if lines[-1] != f"crc32 {zlib.crc32(body, zlib.crc32(before)):08x}":

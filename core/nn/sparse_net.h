@@ -1,6 +1,6 @@
 /* Training of a network with few active inputs, one hidden layer and one output: the loops over
    samples.
-   
+
    Each sample has the same number of active inputs, given as rows. hidden = bias + the sum of the
    rows; active = min(max(hidden, 0), 1) squared; output = output_bias + the sum of active * output
    weight; expected = 1 / (1 + e^-output). The loss is the square of the difference to the target.
@@ -29,10 +29,16 @@ typedef float Lanes;
 enum { SPARSE_WIDTH = 1 };
 #endif
 
-enum { SPARSE_MOST_HIDDEN = 1024, SPARSE_MOST_GROUP = 256, SPARSE_BLOCK = 64, SPARSE_REGISTERS = SPARSE_BLOCK / SPARSE_WIDTH };
+enum {
+    SPARSE_MOST_HIDDEN = 1024,
+    SPARSE_MOST_GROUP = 256,
+    SPARSE_BLOCK = 64,
+    SPARSE_REGISTERS = SPARSE_BLOCK / SPARSE_WIDTH
+};
 
 /* The output of one sample; `cells` gets its hidden cells, cut off. */
-SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden, const uint16_t* rows, int active, Lanes* cells) {
+SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden,
+                                   const uint16_t* rows, int active, Lanes* cells) {
     const float* bias = parameters + (size_t)inputs * hidden;
     const float* weights = bias + hidden;
     const Lanes none = {0};
@@ -65,8 +71,9 @@ SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidd
 }
 
 /* Add what one sample contributes: `slope` is that of the loss by its output. */
-SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden, const uint16_t* rows, int active,
-                                   const Lanes* cells, float slope) {
+SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
+                                   const uint16_t* rows, int active, const Lanes* cells,
+                                   float slope) {
     const float* weights = parameters + (size_t)(inputs + 1) * hidden;
     float* to_bias = gradient + (size_t)inputs * hidden;
     float* to_weights = to_bias + hidden;
@@ -77,7 +84,8 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
         for (i = 0; i < SPARSE_REGISTERS; i++) {
             const Lanes cell = cells[block / SPARSE_WIDTH + i];
             /* Where the cell is cut off, nothing depends on it. */
-            slopes[i] = 2 * slope * SPARSE_BELOW_ONE(cell, cell) * ((const Lanes*)(weights + block))[i];
+            slopes[i] =
+                2 * slope * SPARSE_BELOW_ONE(cell, cell) * ((const Lanes*)(weights + block))[i];
             ((Lanes*)(to_weights + block))[i] += slope * cell * cell;
             ((Lanes*)(to_bias + block))[i] += slopes[i];
         }
@@ -93,8 +101,9 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
 /* `gradient` and `outputs` may be NULL. Parameters and gradient lie alike: rows [inputs][hidden],
    bias [hidden], output [hidden],
    output bias. hidden is a multiple of SPARSE_BLOCK. Returns the sum of the losses. */
-SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, int inputs, int hidden, const uint16_t* active_inputs,
-                                      int active, const float* targets, int samples, float* outputs) {
+SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, int inputs,
+                                      int hidden, const uint16_t* active_inputs, int active,
+                                      const float* targets, int samples, float* outputs) {
     Lanes cells[SPARSE_MOST_HIDDEN / SPARSE_WIDTH];
     double loss = 0;
     int sample;
@@ -107,7 +116,8 @@ SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, 
         }
         loss += (double)difference * difference;
         if (gradient != NULL) {
-            sparse_backward(parameters, gradient, inputs, hidden, rows, active, cells, 2 * difference * expected * (1 - expected));
+            sparse_backward(parameters, gradient, inputs, hidden, rows, active, cells,
+                            2 * difference * expected * (1 - expected));
         }
     }
     return loss;
@@ -118,8 +128,10 @@ SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, 
    add up to 1. expected = e^output, divided by the sum over its group; the loss of a group is the
    sum of target * log(target / expected).
    `cells` has room for a group: SPARSE_MOST_GROUP * hidden numbers. */
-SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient, int inputs, int hidden, const uint16_t* active_inputs,
-                                        int active, const float* targets, const int32_t* sizes, int groups, float* cells) {
+SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient, int inputs,
+                                        int hidden, const uint16_t* active_inputs, int active,
+                                        const float* targets, const int32_t* sizes, int groups,
+                                        float* cells) {
     float expected[SPARSE_MOST_GROUP];
     double loss = 0;
     int group, i;
@@ -128,7 +140,8 @@ SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient
         float most = -1e30f, total = 0;
         for (i = 0; i < size; i++) {
             const uint16_t* rows = active_inputs + (size_t)i * active;
-            expected[i] = sparse_forward(parameters, inputs, hidden, rows, active, (Lanes*)(cells + (size_t)i * hidden));
+            expected[i] = sparse_forward(parameters, inputs, hidden, rows, active,
+                                         (Lanes*)(cells + (size_t)i * hidden));
             most = expected[i] > most ? expected[i] : most;
         }
         for (i = 0; i < size; i++) {
@@ -138,11 +151,13 @@ SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient
         for (i = 0; i < size; i++) {
             expected[i] /= total;
             if (targets[i] > 0) {
-                loss += targets[i] * (double)logf(targets[i] / (expected[i] > 1e-30f ? expected[i] : 1e-30f));
+                loss += targets[i] *
+                        (double)logf(targets[i] / (expected[i] > 1e-30f ? expected[i] : 1e-30f));
             }
             if (gradient != NULL) {
-                sparse_backward(parameters, gradient, inputs, hidden, active_inputs + (size_t)i * active, active,
-                                (const Lanes*)(cells + (size_t)i * hidden), expected[i] - targets[i]);
+                sparse_backward(
+                    parameters, gradient, inputs, hidden, active_inputs + (size_t)i * active,
+                    active, (const Lanes*)(cells + (size_t)i * hidden), expected[i] - targets[i]);
             }
         }
         active_inputs += (size_t)size * active;
@@ -153,8 +168,9 @@ SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient
 
 /* AdamW: `first` and `second` are the running means, `rate` is already corrected for their start.
    Parameters stay within +-most. */
-SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, float* first, float* second, size_t count, float rate,
-                                    float decay, float most) {
+SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, float* first,
+                                    float* second, size_t count, float rate, float decay,
+                                    float most) {
     size_t i;
     for (i = 0; i < count; i++) {
         const float g = gradient[i];
@@ -167,21 +183,26 @@ SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, fl
     }
 }
 
-#define SPARSE_PASS                                                                                                   \
-    const float *parameters, float *gradient, int inputs, int hidden, const uint16_t *active_inputs, int active,      \
-        const float *targets, int samples, float *outputs
-#define SPARSE_CHOOSE                                                                                                 \
-    const float *parameters, float *gradient, int inputs, int hidden, const uint16_t *active_inputs, int active,      \
-        const float *targets, const int32_t *sizes, int groups, float *cells
-#define SPARSE_STEP                                                                                                   \
-    float *parameters, const float *gradient, float *first, float *second, size_t count, float rate, float decay, float most
+#define SPARSE_PASS                                                                                \
+    const float *parameters, float *gradient, int inputs, int hidden,                              \
+        const uint16_t *active_inputs, int active, const float *targets, int samples,              \
+        float *outputs
+#define SPARSE_CHOOSE                                                                              \
+    const float *parameters, float *gradient, int inputs, int hidden,                              \
+        const uint16_t *active_inputs, int active, const float *targets, const int32_t *sizes,     \
+        int groups, float *cells
+#define SPARSE_STEP                                                                                \
+    float *parameters, const float *gradient, float *first, float *second, size_t count,           \
+        float rate, float decay, float most
 
 static double sparse_pass_plain(SPARSE_PASS) {
-    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets, samples, outputs);
+    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+                            samples, outputs);
 }
 
 static double sparse_choose_plain(SPARSE_CHOOSE) {
-    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets, sizes, groups, cells);
+    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+                              sizes, groups, cells);
 }
 
 static void sparse_step_plain(SPARSE_STEP) {
@@ -191,11 +212,13 @@ static void sparse_step_plain(SPARSE_STEP) {
 /* The same, with registers of eight numbers. */
 #if defined(__GNUC__) && defined(__x86_64__)
 __attribute__((target("avx2"))) static double sparse_pass_avx2(SPARSE_PASS) {
-    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets, samples, outputs);
+    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+                            samples, outputs);
 }
 
 __attribute__((target("avx2"))) static double sparse_choose_avx2(SPARSE_CHOOSE) {
-    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets, sizes, groups, cells);
+    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+                              sizes, groups, cells);
 }
 
 __attribute__((target("avx2"))) static void sparse_step_avx2(SPARSE_STEP) {
@@ -220,7 +243,8 @@ static inline double sparse_choose(SPARSE_CHOOSE) {
 }
 
 static inline void sparse_step(SPARSE_STEP) {
-    (SPARSE_WIDE ? sparse_step_avx2 : sparse_step_plain)(parameters, gradient, first, second, count, rate, decay, most);
+    (SPARSE_WIDE ? sparse_step_avx2 : sparse_step_plain)(parameters, gradient, first, second, count,
+                                                         rate, decay, most);
 }
 
 #endif

@@ -77,7 +77,8 @@ class Cores:
                 taken = len(usable) - len(free)
                 others = f", {taken} of which other runs play on," if taken else ""
                 raise QuartetError(
-                    f"{jobs} game{'s' * (jobs > 1)} at a time on {len(usable)} cores{others} would take time from each other; --crowded allows it"
+                    f"{jobs} game{'s' * (jobs > 1)} at a time on {len(usable)} cores{others} would "
+                    "take time from each other; --crowded allows it"
                 )
             order = free + [core for core in usable if core not in free]
             self.of_jobs = [order[job % len(order)] for job in range(jobs)]

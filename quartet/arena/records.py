@@ -127,7 +127,8 @@ class Records:
                 raise TextError(f"{self.folder / 'games.jsonl'}, line {number}: {error}") from error
             if result.number in self.done:
                 raise TextError(
-                    f"{self.folder / 'games.jsonl'}, line {number}: game {result.number} is there twice"
+                    f"{self.folder / 'games.jsonl'}, line {number}: game {result.number} is there "
+                    "twice"
                 )
             self.done[result.number] = result
         self._games.truncate(whole)
@@ -231,7 +232,8 @@ def check_plan(file: Path, plan: dict[str, object]) -> None:
     differences = [key for key in {**plan, **other} if plan.get(key) != other.get(key)]
     if differences:
         raise QuartetError(
-            f"{file.parent} holds another run (not the same: {', '.join(differences)}); choose another folder with --out"
+            f"{file.parent} holds another run (not the same: {', '.join(differences)}); choose "
+            "another folder with --out"
         )
 
 

@@ -129,7 +129,8 @@ def drive(
                 losses[unit.number] += 1
                 if losses[unit.number] == MOST_LOSSES:
                     failure = QuartetError(
-                        f"game {unit.number} lost its worker {MOST_LOSSES} times: {type(error).__name__} {error}".strip()
+                        f"game {unit.number} lost its worker {MOST_LOSSES} times: "
+                        f"{type(error).__name__} {error}".strip()
                     )
                 again.append(unit)
             except Exception as error:  # noqa: BLE001  (the other games that have ended come first)

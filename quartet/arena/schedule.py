@@ -140,7 +140,8 @@ def swiss_rounds(
     """
     if casting.seats != 2:
         raise QuartetError(
-            f"Swiss pairs two players, and {casting.game} seats {casting.seats}; choose roundrobin or gauntlet"
+            f"Swiss pairs two players, and {casting.game} seats {casting.seats}; choose roundrobin "
+            "or gauntlet"
         )
     pairs = blocks(games, 2)
     numbers, block_numbers = count(step=2), count()

@@ -76,7 +76,8 @@ def _multiplier(counts: Mapping[float, float], mean: float) -> float:
     low, high = min(counts) - mean, max(counts) - mean
     if not low < 0 < high:
         raise QuartetError(
-            f"a mean of {mean:g} is impossible: blocks score from {min(counts):g} to {max(counts):g}"
+            f"a mean of {mean:g} is impossible: blocks score from {min(counts):g} to "
+            f"{max(counts):g}"
         )
     left, right = -1 / high, -1 / low
     while True:
@@ -115,7 +116,8 @@ class Sprt:
     def __post_init__(self) -> None:
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
             raise QuartetError(
-                f"alpha {self.alpha:g} and beta {self.beta:g} must be positive, and less than 1 together"
+                f"alpha {self.alpha:g} and beta {self.beta:g} must be positive, and less than 1 "
+                "together"
             )
         if not self.s0 < self.s1:
             raise QuartetError("the first hypothesis must be below the second one")

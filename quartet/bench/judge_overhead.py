@@ -109,7 +109,8 @@ def command(names: tuple[str, ...], count: int, cpu: bool, as_json: bool) -> Non
         return
     for name, row in figures.items():
         print(
-            f"{name}: {row['plies']} plies, median {row['median']:.3f} ms, p99 {row['p99']:.3f} ms, max {row['max']:.3f} ms"
+            f"{name}: {row['plies']} plies, median {row['median']:.3f} ms, p99 {row['p99']:.3f} "
+            f"ms, max {row['max']:.3f} ms"
         )
 
 

@@ -99,7 +99,8 @@ def _spin() -> None:
 )
 @click.option(
     "--program",
-    help="What to start instead of `python -m GAME`: a program and its arguments, with absolute paths.",
+    help="What to start instead of `python -m GAME`: a program and its arguments, with absolute "
+    "paths.",
 )
 @click.option(
     "--allowed",

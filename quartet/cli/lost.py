@@ -54,7 +54,8 @@ def command(folder: Path, player: str | None, stderr: bool, as_json: bool) -> No
         return
     for found in fouls:
         print(
-            f"{found['log']}, ply {found['ply']}, {found['player']}: {found['verdict']}: {found['reason']}"
+            f"{found['log']}, ply {found['ply']}, {found['player']}: {found['verdict']}: "
+            f"{found['reason']}"
         )
         print("".join(f"    {line}\n" for line in str(found["stderr"]).splitlines()), end="")
     print(f"{len(fouls)} forfeited in {len(results)} games")

@@ -131,7 +131,8 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
     "--config",
     "-c",
     type=click.Path(path_type=Path),
-    help="Lines: a file with INPUT, LOG, EXEC1, EXEC2, CWD1, CWD2, as KEY=VALUE; options come first.",
+    help="Lines: a file with INPUT, LOG, EXEC1, EXEC2, CWD1, CWD2, as KEY=VALUE; options come "
+    "first.",
 )
 @click.option(
     "--ready-seconds",

@@ -70,7 +70,8 @@ OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         "--clock",
         multiple=True,
         metavar="[NAME=]MS",
-        help="Milliseconds, for all or for one player: for a move in games by files, for a whole game in games of lines.",
+        help="Milliseconds, for all or for one player: for a move in games by files, for a whole "
+        "game in games of lines.",
     ),
     click.option(
         "--nodes",
@@ -92,7 +93,8 @@ OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         type=click.IntRange(min=0),
         default=0,
         metavar="N",
-        help="Play a game of lines that was lost by a time-out on an overloaded machine again, up to N times.",
+        help="Play a game of lines that was lost by a time-out on an overloaded machine again, up "
+        "to N times.",
     ),
     click.option(
         "--in-process",
@@ -269,7 +271,8 @@ def run(
             drive(units, workers, records.done, display.record)
     except (KeyboardInterrupt, SystemExit):
         print(
-            f"quartet: left after {len(records.done)} games; the same command goes on from {records.folder}",
+            f"quartet: left after {len(records.done)} games; the same command goes on from "
+            f"{records.folder}",
             file=sys.stderr,
         )
         raise

@@ -118,7 +118,8 @@ def command(
         made = sum(batch.positions for batch in folder.done.values())
         rate = (made - before) / max(time.monotonic() - started, 1e-9)
         print(
-            f"{made} positions of {sum(batch.games for batch in folder.done.values())} games in {out}"
+            f"{made} positions of {sum(batch.games for batch in folder.done.values())} games in "
+            f"{out}"
         )
         if made > before:
             print(f"{rate:,.0f} positions/s", file=sys.stderr)

@@ -36,7 +36,8 @@ FAIR_STEP = 0.05
 @click.option(
     "--share0",
     type=float,
-    help="First hypothesis, for more seats, as a share of the wins  [default: the fair one, 0.25 of four].",
+    help="First hypothesis, for more seats, as a share of the wins  [default: the fair one, 0.25 "
+    "of four].",
 )
 @click.option("--share1", type=float, help="Second hypothesis  [default: the fair one + 0.05].")
 @click.option(
@@ -176,8 +177,10 @@ class State:
         )
         return (
             f"{words[decision]}\n"
-            f"LLR {test.llr(self.scores):.3f} ({test.lower:.3f}, {test.upper:.3f}) of a mean score of {test.s1:.4f} against {test.s0:.4f}\n"
-            f"{len(self.scores)} blocks, mean score {self.mean():.4f}{self._elo()}; blocks by score: {counts or 'none'}"
+            f"LLR {test.llr(self.scores):.3f} ({test.lower:.3f}, {test.upper:.3f}) of a mean score "
+            f"of {test.s1:.4f} against {test.s0:.4f}\n"
+            f"{len(self.scores)} blocks, mean score {self.mean():.4f}{self._elo()}; blocks by "
+            f"score: {counts or 'none'}"
         )
 
     def mean(self) -> float:

@@ -122,7 +122,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         print(f"on from {checkpoint}, after {trainer.epoch} epochs", file=sys.stderr)
     units = " ".join(f"{unit:.0f}" for unit in samples.units)
     print(
-        f"{len(samples)} samples, {int(samples.held_back.sum())} held back; unit of the scores, by folder: {units}"
+        f"{len(samples)} samples, {int(samples.held_back.sum())} held back; unit of the scores, by "
+        f"folder: {units}"
     )
     with bar("steps") as progress:
         task = progress.add_task(

@@ -38,6 +38,7 @@ def read(game: str, texts: Sequence[str]) -> dict[str, bool | int]:
             found[name] = int(value)
         else:
             raise QuartetError(
-                f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: {', '.join(known)}"
+                f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: "
+                f"{', '.join(known)}"
             )
     return found

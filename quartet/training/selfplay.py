@@ -41,7 +41,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
         """Raise QuartetError where a batch that was recorded is not of this unit."""
         if (self.seed, self.games, self.nodes) != (result.seed, result.games, result.nodes):
             raise QuartetError(
-                f"unit {self.number} in the folder is not the one of this run; choose another folder with --out"
+                f"unit {self.number} in the folder is not the one of this run; choose another "
+                "folder with --out"
             )
 
 

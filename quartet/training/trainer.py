@@ -134,7 +134,8 @@ def load(
             body = read(path, game)[1]
             if len(body) % kind.itemsize:
                 raise TextError(
-                    f"{path} holds {len(body)} bytes, which is no number of samples of {kind.itemsize}"
+                    f"{path} holds {len(body)} bytes, which is no number of samples of "
+                    f"{kind.itemsize}"
                 )
             digest.update(hashlib.sha256(body).digest())
             samples = np.frombuffer(body, kind)
@@ -222,7 +223,8 @@ class Trainer:
         """Raises QuartetError where the recipe makes no network."""
         if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
             raise QuartetError(
-                f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to {sparse_net.MOST_HIDDEN}"
+                f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to "
+                f"{sparse_net.MOST_HIDDEN}"
             )
         self._game, self._samples, self.recipe = game, samples, recipe
         self._targets = lambda_returns(samples, recipe.trace)
@@ -298,7 +300,8 @@ class Trainer:
         for name, what in (("recipe", "recipe"), ("data", "samples")):
             if str(state[name]) != str(mine[name]):
                 raise QuartetError(
-                    f"the checkpoint is of another training: not the same {what}; remove it to begin anew"
+                    f"the checkpoint is of another training: not the same {what}; remove it to "
+                    "begin anew"
                 )
         self._state[:] = state["state"]
         self.epoch = int(state["epoch"])

@@ -1,21 +1,20 @@
 /* Three small networks in integers, so that every machine gets the same numbers.
-   
+
    The solo network estimates how many moves a seat would need alone on the board (solo.h has the
    truth), from its own six pieces. The value network says what a position is worth to a seat, the
    policy network how good the position is that a seat's own move led to.
-   
-   Inputs   of value and policy, of a board as one seat sees it, NETWORK_ACTIVE of them on, each once or more often:
-            100 * r + cell      a piece of the r-th seat from here, clockwise, 0 is its own; cell is 10 * row + column in its view
-            400 + r             that seat is to move
-            404 + span          how many rounds are left until the game is stopped, in spans of network_span
-            415                 once for each piece that is missing because its seat does not play
-            416 + d             its own solo distance, in half moves
-            480 + 16 + d        its own solo distance less the least of the others', in half moves
-            The solo network has 100 inputs, the cells of the own pieces.
-   Hidden   the sum of the rows and the bias, 181 is one: int16, without overflow, training sees to that
-   Active   min(max(sum, 0), 181) squared, 32761 is one
-   Output   the sum of activation * weight. Of value and policy it is a logit: shares of the seats that play, or of a seat's moves, are in
-            proportion to e^output. Of the solo network it is moves. */
+
+   Inputs   of value and policy, of a board as one seat sees it, NETWORK_ACTIVE of them on, each
+   once or more often: 100 * r + cell      a piece of the r-th seat from here, clockwise, 0 is its
+   own; cell is 10 * row + column in its view 400 + r             that seat is to move 404 + span
+   how many rounds are left until the game is stopped, in spans of network_span 415 once for each
+   piece that is missing because its seat does not play 416 + d             its own solo distance,
+   in half moves 480 + 16 + d        its own solo distance less the least of the others', in half
+   moves The solo network has 100 inputs, the cells of the own pieces. Hidden   the sum of the rows
+   and the bias, 181 is one: int16, without overflow, training sees to that Active   min(max(sum,
+   0), 181) squared, 32761 is one Output   the sum of activation * weight. Of value and policy it is
+   a logit: shares of the seats that play, or of a seat's moves, are in proportion to e^output. Of
+   the solo network it is moves. */
 #ifndef UGOLKI_NETWORK_H
 #define UGOLKI_NETWORK_H
 
@@ -46,14 +45,15 @@ enum {
     NETWORK_HIDDEN = 64,
     NETWORK_ONE = 181,
     NETWORK_MOST_ROW = 4 * NETWORK_ONE, /* of all rows and biases: their sums stay within int16 */
-    NETWORK_MOST_OUTPUT = 512,          /* of all weights of outputs: 64 of them, and activations of 1, stay within int32 */
+    NETWORK_MOST_OUTPUT =
+        512, /* of all weights of outputs: 64 of them, and activations of 1, stay within int32 */
     NETWORK_OUTPUT_ONE = 64,            /* of the output weights of value and policy */
     NETWORK_STEPS = 64,                 /* of a logit, to a factor of e */
     NETWORK_LEAST = 16 * NETWORK_STEPS, /* what is that far behind counts as that far */
     SOLO_INPUTS = 100,
-    SOLO_OUTPUT_ONE = 128,              /* of the output weights of the solo network */
-    SOLO_STEPS = 64,                    /* of a solo distance, to a move */
-    SOLO_NOBODY = 1 << 14               /* the distance of a seat that does not play */
+    SOLO_OUTPUT_ONE = 128, /* of the output weights of the solo network */
+    SOLO_STEPS = 64,       /* of a solo distance, to a move */
+    SOLO_NOBODY = 1 << 14  /* the distance of a seat that does not play */
 };
 
 typedef struct Network {
@@ -66,7 +66,7 @@ typedef struct SoloNetwork {
     int16_t rows[SOLO_INPUTS][NETWORK_HIDDEN];
     int16_t bias[NETWORK_HIDDEN];
     int16_t output[NETWORK_HIDDEN];
-    int16_t output_bias;                /* in steps */
+    int16_t output_bias; /* in steps */
 } SoloNetwork;
 
 /* What the inputs of all seats have in common: the pieces, and the solo distances in steps. */
@@ -87,7 +87,8 @@ static void network_fill(void) {
     double value = 1;
     int code, i;
     for (code = 0; code < 128; code++) {
-        const int bit = code & 31, column = bit % 6 << 1 | (code >> 5 & 1), row = bit / 6 << 1 | code >> 6;
+        const int bit = code & 31, column = bit % 6 << 1 | (code >> 5 & 1),
+                  row = bit / 6 << 1 | code >> 6;
         if (column < 10 && row < 10) {
             network_seen[0][code] = (uint8_t)(10 * row + column);
             network_seen[1][code] = (uint8_t)(10 * (9 - column) + row);
@@ -102,7 +103,8 @@ static void network_fill(void) {
 }
 
 /* sums = bias + the rows of the inputs. */
-static inline void network_sum(const int16_t (*rows)[NETWORK_HIDDEN], const int16_t* bias, const uint16_t* inputs, int count, int16_t* sums) {
+static inline void network_sum(const int16_t (*rows)[NETWORK_HIDDEN], const int16_t* bias,
+                               const uint16_t* inputs, int count, int16_t* sums) {
     int i, k;
 #if NETWORK_SSE2
     __m128i cells[NETWORK_HIDDEN / 8];
@@ -129,12 +131,15 @@ static inline void network_sum(const int16_t (*rows)[NETWORK_HIDDEN], const int1
 }
 
 /* moved = sums + plus - less. */
-static inline void network_move(const int16_t* sums, const int16_t* plus, const int16_t* less, int16_t* moved) {
+static inline void network_move(const int16_t* sums, const int16_t* plus, const int16_t* less,
+                                int16_t* moved) {
     int i;
 #if NETWORK_SSE2
     for (i = 0; i < NETWORK_HIDDEN / 8; i++) {
-        const __m128i cell = _mm_add_epi16(_mm_loadu_si128((const __m128i*)sums + i), _mm_loadu_si128((const __m128i*)plus + i));
-        _mm_storeu_si128((__m128i*)moved + i, _mm_sub_epi16(cell, _mm_loadu_si128((const __m128i*)less + i)));
+        const __m128i cell = _mm_add_epi16(_mm_loadu_si128((const __m128i*)sums + i),
+                                           _mm_loadu_si128((const __m128i*)plus + i));
+        _mm_storeu_si128((__m128i*)moved + i,
+                         _mm_sub_epi16(cell, _mm_loadu_si128((const __m128i*)less + i)));
     }
 #else
     for (i = 0; i < NETWORK_HIDDEN; i++) {
@@ -150,8 +155,10 @@ static inline int32_t network_output(const int16_t* sums, const int16_t* output)
     const __m128i one = _mm_set1_epi16(NETWORK_ONE), zero = _mm_setzero_si128();
     __m128i total = zero;
     for (i = 0; i < NETWORK_HIDDEN / 8; i++) {
-        const __m128i cell = _mm_max_epi16(_mm_min_epi16(_mm_loadu_si128((const __m128i*)sums + i), one), zero);
-        total = _mm_add_epi32(total, _mm_madd_epi16(_mm_mullo_epi16(cell, cell), _mm_loadu_si128((const __m128i*)output + i)));
+        const __m128i cell =
+            _mm_max_epi16(_mm_min_epi16(_mm_loadu_si128((const __m128i*)sums + i), one), zero);
+        total = _mm_add_epi32(total, _mm_madd_epi16(_mm_mullo_epi16(cell, cell),
+                                                    _mm_loadu_si128((const __m128i*)output + i)));
     }
     total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4E));
     total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xB1));
@@ -168,12 +175,15 @@ static inline int32_t network_output(const int16_t* sums, const int16_t* output)
 
 /* A solo distance in steps. */
 static inline int32_t solo_output(const SoloNetwork* n, const int16_t* sums) {
-    return network_output(sums, n->output) / (NETWORK_ONE * NETWORK_ONE * SOLO_OUTPUT_ONE / SOLO_STEPS) + n->output_bias;
+    return network_output(sums, n->output) /
+               (NETWORK_ONE * NETWORK_ONE * SOLO_OUTPUT_ONE / SOLO_STEPS) +
+           n->output_bias;
 }
 
 /* A logit in steps. */
 static inline int32_t network_logit(const Network* n, const int16_t* sums) {
-    return network_output(sums, n->output) / (NETWORK_ONE * NETWORK_ONE * NETWORK_OUTPUT_ONE / NETWORK_STEPS);
+    return network_output(sums, n->output) /
+           (NETWORK_ONE * NETWORK_ONE * NETWORK_OUTPUT_ONE / NETWORK_STEPS);
 }
 
 /* The hidden sums of the solo network for one seat. */
@@ -228,9 +238,12 @@ static inline int network_span(int rounds) {
    seats'. */
 static inline void network_race(int32_t solo, int32_t others, uint16_t* inputs) {
     int half = solo < 0 ? 0 : (solo + SOLO_STEPS / 4) / (SOLO_STEPS / 2);
-    int lead = (solo - others + (NETWORK_LEAD_MOST + 1) * SOLO_STEPS / 2 - SOLO_STEPS / 4) / (SOLO_STEPS / 2);
+    int lead = (solo - others + (NETWORK_LEAD_MOST + 1) * SOLO_STEPS / 2 - SOLO_STEPS / 4) /
+               (SOLO_STEPS / 2);
     half = half > NETWORK_SOLO_MOST ? NETWORK_SOLO_MOST : half;
-    lead = solo - others < -NETWORK_LEAD_MOST * SOLO_STEPS / 2 ? 0 : lead > 2 * NETWORK_LEAD_MOST ? 2 * NETWORK_LEAD_MOST : lead;
+    lead = solo - others < -NETWORK_LEAD_MOST * SOLO_STEPS / 2 ? 0
+           : lead > 2 * NETWORK_LEAD_MOST                      ? 2 * NETWORK_LEAD_MOST
+                                                               : lead;
     inputs[0] = (uint16_t)(NETWORK_SOLO + half);
     inputs[1] = (uint16_t)(NETWORK_LEAD + lead);
 }
@@ -248,10 +261,12 @@ static inline int32_t network_others(const Sight* sight, int view) {
 
 /* The NETWORK_ACTIVE inputs of the board as `view` sees it, the two of the race last. `ply` is that
    of the seat to move. */
-static inline void network_inputs(const Sight* sight, int view, int ply, int last_ply, uint16_t* inputs) {
+static inline void network_inputs(const Sight* sight, int view, int ply, int last_ply,
+                                  uint16_t* inputs) {
     int i;
     for (i = 0; i < sight->pieces; i++) {
-        inputs[i] = (uint16_t)(100 * ((sight->seats[i] - view) & 3) + network_seen[view][sight->codes[i]]);
+        inputs[i] =
+            (uint16_t)(100 * ((sight->seats[i] - view) & 3) + network_seen[view][sight->codes[i]]);
     }
     for (; i < NETWORK_ACTIVE - 4; i++) {
         inputs[i] = NETWORK_MISSING;

@@ -77,7 +77,8 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
     error = np.abs(learning.solo_moves(body, placements[held_back]) - moves[held_back])
     near = moves[held_back] <= learning.MIDDLE
     print(
-        f"{len(placements)} placements; mean error on those held back: {error.mean():.3f} moves, nearer home {error[near].mean():.3f}"
+        f"{len(placements)} placements; mean error on those held back: {error.mean():.3f} moves, "
+        f"nearer home {error[near].mean():.3f}"
     )
     fields = {
         "game": "ugolki",
@@ -206,7 +207,8 @@ def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
         likeliest = sum(int(one.logits.argmax()) == one.chosen for one in choices)
         nats = sum(prediction.surprise(one.logits, one.chosen) for one in choices)
         print(
-            f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest one, {nats / len(choices):.3f} nats"
+            f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest "
+            f"one, {nats / len(choices):.3f} nats"
         )
     best = prediction.fitted([one for choices in found.values() for one in choices])
     print(

@@ -85,7 +85,8 @@ def load(folders: Sequence[Path]) -> Samples:
             body = samples_in(path)
             if len(body) % RECORD.size:
                 raise TextError(
-                    f"{path} holds {len(body)} bytes, which is no number of samples of {RECORD.size}"
+                    f"{path} holds {len(body)} bytes, which is no number of samples of "
+                    f"{RECORD.size}"
                 )
             digest.update(hashlib.sha256(body).digest())
             records = np.frombuffer(body, np.uint8).reshape(-1, RECORD.size)

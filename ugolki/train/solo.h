@@ -1,6 +1,6 @@
 /* How many moves a player who is alone on the board needs, for every placement of six pieces:
    breadth first from all placements at home.
-   
+
    Moves can be taken back by moves, so the way home is as long as the way from there. A placement's
    number is the sum of C(cell, i + 1) over its cells in ascending order, i = 0 .. 5, a cell being
    10 * row + column in the player's view; there are C(100, 6). */
@@ -10,7 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SOLO_PIECES = 6, SOLO_CELLS = 100, SOLO_PLACEMENTS = 1192052400, SOLO_UNKNOWN = 255, SOLO_MOST_MOVES = 168 };
+enum {
+    SOLO_PIECES = 6,
+    SOLO_CELLS = 100,
+    SOLO_PLACEMENTS = 1192052400,
+    SOLO_UNKNOWN = 255,
+    SOLO_MOST_MOVES = 168
+};
 
 #if defined(__GNUC__)
 #define SOLO_FETCH(address) __builtin_prefetch(address)
@@ -19,7 +25,7 @@ enum { SOLO_PIECES = 6, SOLO_CELLS = 100, SOLO_PLACEMENTS = 1192052400, SOLO_UNK
 #endif
 
 static uint32_t solo_choose[SOLO_PIECES + 1][SOLO_CELLS + 1];
-static uint8_t solo_neighbours[SOLO_CELLS][4];      /* 255: the board's edge */
+static uint8_t solo_neighbours[SOLO_CELLS][4]; /* 255: the board's edge */
 
 static void solo_fill(void) {
     int n, k;
@@ -73,7 +79,7 @@ static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
         memset(seen, 0, sizeof seen);
         seen[start] = 1;
         ends[found++] = (uint8_t)start;
-        while (next < found) {          /* jumps, from the start and from wherever they lead */
+        while (next < found) { /* jumps, from the start and from wherever they lead */
             const int from = ends[next++];
             for (way = 0; way < 4; way++) {
                 const int over = solo_neighbours[from][way];
@@ -87,7 +93,7 @@ static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
         for (way = 0; way < 4; way++) {
             const int to = solo_neighbours[start][way];
             if (to != 255 && !taken[to]) {
-                ends[found++] = (uint8_t)to;    /* no jump ends beside its start: parities differ */
+                ends[found++] = (uint8_t)to; /* no jump ends beside its start: parities differ */
             }
         }
         for (next = 1; next < found; next++) {
@@ -141,16 +147,21 @@ static void solo_home(uint8_t* distances) {
     int a, b, c, d, e, f;
     memset(distances, SOLO_UNKNOWN, SOLO_PLACEMENTS);
 #define SOLO_AT(i) (uint8_t)(66 + (i) / 4 * 10 + (i) % 4)
-    for (a = 0; a < 16; a++)
-        for (b = a + 1; b < 16; b++)
-            for (c = b + 1; c < 16; c++)
-                for (d = c + 1; d < 16; d++)
-                    for (e = d + 1; e < 16; e++)
+    for (a = 0; a < 16; a++) {
+        for (b = a + 1; b < 16; b++) {
+            for (c = b + 1; c < 16; c++) {
+                for (d = c + 1; d < 16; d++) {
+                    for (e = d + 1; e < 16; e++) {
                         for (f = e + 1; f < 16; f++) {
                             cells[0] = SOLO_AT(a), cells[1] = SOLO_AT(b), cells[2] = SOLO_AT(c);
                             cells[3] = SOLO_AT(d), cells[4] = SOLO_AT(e), cells[5] = SOLO_AT(f);
                             distances[solo_number(cells)] = 0;
                         }
+                    }
+                }
+            }
+        }
+    }
 #undef SOLO_AT
 }
 
