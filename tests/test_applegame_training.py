@@ -76,7 +76,7 @@ def test_too_few_games_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_weights_say_where_they_come_from(tmp_path: Path) -> None:
-    ours = (ROOT / "applegame" / "weights.h").read_text(encoding="ascii")
+    ours = (ROOT / "applegame" / "nn" / "weights.h").read_text(encoding="ascii")
     made = train(tmp_path / "weights.h")
     shape = re.compile(
         r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 [0-9a-f]{8} \*/"

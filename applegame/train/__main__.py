@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 RANDOM_PLIES = 2
 """At the start of a game, that none is like another."""
-TABLE_BYTES = 1 << 22
+TABLE = 4
+"""Megabytes of the engine's table."""
 ENOUGH = 100
 """Positions held back without which a phase is not fitted."""
 STEPS = 30
@@ -42,7 +43,7 @@ def play(seed: str, nodes: int, explore: float) -> list[list[int]]:
     """The positions of a game: the phase and the features for the side to move, then the cells by
     which that side won."""
     random = Random(seed)
-    engine = Engine(TABLE_BYTES)
+    engine = Engine(hash=TABLE)
     position = Position.start(random.randrange(1 << 40))
     seen: list[tuple[int, list[int]]] = []
     while not position.over:
