@@ -20,6 +20,7 @@ import math
 
 from applegame.engine import UNIT, Engine
 from applegame.frozen.samples import Sample
+from core.engine import FORGET, MULTIPV, OBSERVE, PACE, STOP, Option, settled
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
 from core.players import lead
@@ -27,6 +28,7 @@ from core.players import lead
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from applegame.rules import Position
     from core.rules import Move
@@ -49,8 +51,8 @@ LEAST, MOST = 300, 5_000
 """but no fewer and no more than these."""
 SURE = 10 * UNIT
 """Points beyond which nothing is more certain."""
-LITTLE_TABLE = 1 << 22
-"""Bytes of the table of the many little searches; in the engine's own they would push out what
+LITTLE_TABLE = 4
+"""Megabytes of the table of the many little searches; in the engine's own they would push out what
 matters."""
 
 
@@ -196,11 +198,21 @@ class PolicySearch:
 
 
 class Bot:
-    """The player `bot`; it has the face of an engine. See `core.rules.Engine`."""
+    """The player `bot`; it is an engine. See `core.engine.Engine`."""
 
-    def __init__(self) -> None:
-        self._engine = Engine()
-        self._little = Engine(LITTLE_TABLE)
+    CAPABILITIES = frozenset({STOP, FORGET, PACE, OBSERVE, MULTIPV})
+    SCORE_UNIT = Engine.SCORE_UNIT
+    OPTIONS = (
+        Option("predict", bool, True, "whether it looks for moves whose predicted replies suit it"),
+        *Engine.OPTIONS,
+    )
+
+    def __init__(self, **options: Any) -> None:
+        """By OPTIONS. Raises TextError and UnknownNameError."""
+        settings = settled(self.OPTIONS, options)
+        self._predicts = settings.pop("predict")
+        self._engine = Engine(**settings)
+        self._little = Engine(**{**settings, "hash": LITTLE_TABLE})
         self._policies = [OpponentPolicy(plies) for plies in POLICIES]
         self._heard: list[tuple[Position, Move]] = []
         self._ply = 0
@@ -217,11 +229,20 @@ class Bot:
         self._stopped = True
         self._engine.stop()  # the little searches are over at once, anyway
 
+    def forget(self) -> None:
+        """Begin a new game: nothing is known of the opponent, nor of positions searched before."""
+        self._engine.forget()
+        self._little.forget()
+        self._ply = 0
+        self._expected = None
+        self._forget_opponent()
+
     def observe(self, position: Position, move: Move) -> None:
         """The opponent made this move. What follows from it is found out when we are to move: then
         the time for it is ours."""
-        self._forget_if_new(position)
-        self._heard.append((position, move))
+        if self._predicts:
+            self._forget_if_new(position)
+            self._heard.append((position, move))
 
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
@@ -236,8 +257,10 @@ class Bot:
         self._heard.clear()
         # of equals the one that looks farther: it errs less
         policy = max(reversed(self._policies), key=lambda one: one.confidence)
-        if policy.confidence < LEAST_CONFIDENCE or (
-            limits.nodes is None and limits.deadline is None
+        if (
+            policy.confidence < LEAST_CONFIDENCE
+            or (limits.nodes is None and limits.deadline is None)
+            or limits.multipv > 1
         ):
             return self._engine.choose(position, limits, report)
         meant = math.inf if limits.deadline is None else (limits.soft or limits.deadline) - started
@@ -282,9 +305,12 @@ class Bot:
     def _forget_if_new(self, position: Position) -> None:
         """Forget the opponent where another game has begun: it may be another one."""
         if position.ply < self._ply:
-            self._policies = [OpponentPolicy(plies) for plies in POLICIES]
-            self._heard.clear()
+            self._forget_opponent()
         self._ply = position.ply
+
+    def _forget_opponent(self) -> None:
+        self._policies = [OpponentPolicy(plies) for plies in POLICIES]
+        self._heard.clear()
 
 
 def expected(score: int) -> float:

@@ -4,22 +4,42 @@ retaken."""
 from collections.abc import Callable
 
 from applegame.rules import Position
+from core.engine import Option
 from core.limits import Limits, SearchInfo
 
 BENCH_LIMITS: Limits
 """Of each search of the fingerprint."""
 DEFAULT_DEPTH: int
 """Where the limits give no bound at all."""
-TABLE_BYTES: int
 WEIGHTS_SHAPE: tuple[int, int]
 """Phases and features of the evaluation, for training."""
 UNIT: int
 """Points of the evaluation to a unit of the logistic function."""
 
 class Engine:
-    """Chooses moves; it owns the transposition table, which lives from search to search."""
+    """Chooses moves; it owns its weights and the transposition table, which lives from search to
+    search."""
 
-    def __init__(self, table_bytes: int = ...) -> None: ...
+    CAPABILITIES: frozenset[str]
+    SCORE_UNIT: str
+    OPTIONS: tuple[Option, ...]
+
+    def __init__(
+        self,
+        *,
+        weights: str | bytes = ...,
+        hash: int = ...,  # noqa: A002  (the word for it)
+        patience: float = ...,
+        futility: int = ...,
+        late_moves: int = ...,
+        quiet_margin: int = ...,
+        quiet_slope: int = ...,
+        reduction: float = ...,
+        deficit: int = ...,
+        window: int = ...,
+    ) -> None:
+        """By OPTIONS. Raises TextError and UnknownNameError."""
+
     def forget(self) -> None:
         """Begin a new game: nothing is known of positions searched before."""
 

@@ -2,6 +2,7 @@
 retaken."""
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from applegame.rules cimport (
     HEIGHT, MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, key, make, regenerate, swing, top_row,
@@ -10,16 +11,16 @@ from applegame.rules cimport move_tuple as tuple_of_move
 from core.native.bits cimport popcount32
 
 from applegame.protocol import PASS
-from core.errors import RuleError
+from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
+from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
+from core.nn.sealed import resource
 
 BENCH_LIMITS = Limits(nodes=10_000)
 """Of each search of the fingerprint."""
 
 DEFAULT_DEPTH = 6
 """Where the limits give no bound at all."""
-
-TABLE_BYTES = 64 << 20
 
 cdef extern from "applegame/nn/weights.h" nogil:
     const int WEIGHTS[5][6]     # by phase, then by feature; its head says where they come from
@@ -29,10 +30,9 @@ cdef enum:
     SLOTS = 0x10000
     AB_NOISY = 32           # a swing of eight cells
     MOST = 28_000           # what an evaluation can be
+    MOST_WEIGHT = 10_000
     FEATURES = 6
     PHASES = 5
-
-cdef double PATIENCE = 1.0      # 0.65 is not told apart from it: docs/results.md, "The search"
 
 WEIGHTS_SHAPE = (PHASES, FEATURES)
 """For training."""
@@ -175,7 +175,7 @@ cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
     """A linear function of the features; 400 points are a unit of the logistic function."""
     cdef int f[FEATURES]
     cdef int i, value = 0
-    cdef const int* weights = WEIGHTS[phase(&state.board)]
+    cdef const int* weights = <const int*>s.weights + FEATURES * phase(&state.board)
     features(state, f)
     for i in range(FEATURES):
         value += weights[i] * f[i]
@@ -256,15 +256,51 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
     return best
 
 
+cdef list read_weights(bytes data):
+    """The numbers of a header as applegame.train writes it, row by row. Raises TextError."""
+    rows = [
+        line.partition(b"{")[2].partition(b"}")[0].split(b",")
+        for line in data.splitlines()
+        if line.startswith(b"    {")
+    ]
+    if [len(row) for row in rows] != [FEATURES] * PHASES:
+        raise TextError(f"the weights of the apple game are {PHASES} rows of {FEATURES} numbers")
+    try:
+        numbers = [int(number) for row in rows for number in row]
+    except ValueError:
+        raise TextError("a weight of the apple game is no integer") from None
+    if max(map(abs, numbers)) > MOST_WEIGHT:
+        raise TextError(f"a weight of the apple game is beyond {MOST_WEIGHT}")
+    return numbers
+
+
 cdef class Engine:
-    """Chooses moves; it owns the transposition table, which lives from search to search."""
+    """Chooses moves; it owns its weights and the transposition table, which lives from search to
+    search."""
+
+    CAPABILITIES = frozenset({STOP, FORGET, PACE, SOLVE, MULTIPV})
+    SCORE_UNIT = "1/400 of the logit of winning"
+    OPTIONS = (
+        Option("weights", str, "", "header of weights, as python -m applegame.train writes it"),
+        # patience of 0.65 is not told apart from it: docs/results.md, "The search"
+        *ab_options(patience=1.0),
+    )
 
     cdef AbSearch* search
+    cdef int weights[PHASES][FEATURES]
 
-    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES):
-        self.search = ab_new(table_bytes)
-        if self.search == NULL:
-            raise MemoryError
+    def __cinit__(self, **options):
+        cdef int i
+        settings = settled(Engine.OPTIONS, options)
+        weights = settings["weights"]
+        if weights != "":
+            numbers = read_weights(resource(weights) if isinstance(weights, str) else weights)
+            for i in range(PHASES * FEATURES):
+                (&self.weights[0][0])[i] = numbers[i]
+        else:
+            memcpy(self.weights, WEIGHTS, sizeof(self.weights))
+        self.search = ab_new(settings)
+        self.search.weights = self.weights
 
     def __dealloc__(self):
         ab_free(self.search)
@@ -286,7 +322,7 @@ cdef class Engine:
         return 2 + standing / 18.0
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
+        """The best move found; `report` is called after every iteration. See `core.engine.Engine`.
 
         The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
         Raises RuleError when the game is over.

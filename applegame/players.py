@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from random import Random
 
+from core.engine import configured
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead, lead_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from core.rules import Move, Position, Searcher
+    from core.engine import Searcher
+    from core.rules import Move, Position
 
 PACKED = ("bot", "greedy", "random")
 """The players that a package has."""
@@ -26,16 +29,20 @@ SLOWER_NAMES = ("sample:7", "sample:8")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
-    UnknownNameError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
+    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    return configured(name, lambda bare: _maker(bare, seed))
+
+
+def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         from applegame.bot import Bot  # noqa: PLC0415  (compiled; the simple players need nothing)
 
-        return Bot()
+        return Bot
     if name == "greedy":
-        return Greedy(Random(seed), swing)  # it passes only when there is no rectangle
+        return lambda: Greedy(Random(seed), swing)  # it passes only when there is no rectangle
     if name == "random":
-        return Uniform(Random(seed))
+        return lambda: Uniform(Random(seed))
     try:
         import applegame.frozen.players as frozen  # noqa: PLC0415
     except ImportError:
@@ -48,7 +55,7 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
             f"the apple game has no built-in player {name!r}; "
             f"there are: {', '.join(NAMES + SLOWER_NAMES)}"
         )
-    return found
+    return lambda: found
 
 
 def swing(position: Position, move: Move) -> int:

@@ -11,16 +11,16 @@ from core.native.bits cimport popcount64
 from core.native.rng cimport mix64
 
 from ataxx.nn.evaluate import default_weights
+from core.engine import FORGET, MULTIPV, PACE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits
+from core.nn.sealed import resource
 
 BENCH_LIMITS = Limits(nodes=20_000)
 """Of each search of the fingerprint."""
 
 DEFAULT_DEPTH = 8
 """Where the limits give no bound at all."""
-
-TABLE_BYTES = 64 << 20
 
 ctypedef Board State
 
@@ -30,9 +30,6 @@ cdef enum:
     AB_NOISY = 24           # three captures
     # plies before the game is stopped in which the ply is part of a position's key
     NEAR_THE_END = 64
-
-cdef double PATIENCE = 0.35     # more spends the clock before the game is decided: docs/results.md, "Time"
-
 
 # What the search kernel expects.
 
@@ -114,16 +111,28 @@ cdef inline int leaf_value(
 
 
 cdef class Engine:
-    """Chooses moves; it owns the transposition table, which lives from search to search."""
+    """Chooses moves; it owns its weights and the transposition table, which lives from search to
+    search."""
+
+    CAPABILITIES = frozenset({STOP, FORGET, PACE, MULTIPV})
+    SCORE_UNIT = "1/400 of the logit of winning"
+    OPTIONS = (
+        Option("weights", str, "", "file of weights"),
+        # more patience spends the clock before the game is decided: docs/results.md, "Time"
+        *ab_options(patience=0.35),
+    )
 
     cdef AbSearch* search
     cdef Weights weights
 
-    def __cinit__(self, uint64_t table_bytes=TABLE_BYTES, Weights weights=None):
-        self.weights = default_weights() if weights is None else weights
-        self.search = ab_new(table_bytes)
-        if self.search == NULL:
-            raise MemoryError
+    def __cinit__(self, **options):
+        settings = settled(Engine.OPTIONS, options)
+        weights = settings["weights"]
+        if weights == "":
+            self.weights = default_weights()
+        else:
+            self.weights = Weights(resource(weights) if isinstance(weights, str) else weights)
+        self.search = ab_new(settings)
         self.search.weights = &self.weights.network
 
     def __dealloc__(self):
@@ -147,7 +156,7 @@ cdef class Engine:
         return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.rules.Searcher`.
+        """The best move found; `report` is called after every iteration. See `core.engine.Engine`.
 
         The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
         Raises RuleError when the game is over.

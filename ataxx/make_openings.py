@@ -22,6 +22,7 @@ from ataxx.fen import SIZE
 from ataxx.openings import BOOK
 from ataxx.players import NAMES, player
 from ataxx.rules import Position
+from core.engine import FORGET, can
 from core.limits import Limits
 
 
@@ -61,7 +62,7 @@ def openings(
             continue
         repeated = 0
         known.add(canonical(position))
-        if hasattr(engine, "forget"):
+        if can(engine, FORGET):
             engine.forget()  # what was searched before must not matter
         score = engine.choose(position, Limits(nodes=nodes)).score
         if abs(score) <= most:

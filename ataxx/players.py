@@ -5,27 +5,33 @@ from __future__ import annotations
 
 from random import Random
 
+from core.engine import configured
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from core.rules import Searcher
+    from core.engine import Searcher
 
 NAMES = ("bot", "greedy", "random")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
-    UnknownNameError, ImportError."""
+    """The built-in player of that name, with options as in bot:hash=16; `seed` makes its random
+    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    return configured(name, lambda bare: _maker(bare, seed))
+
+
+def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         from ataxx.engine import Engine  # noqa: PLC0415  (compiled; the others need nothing)
 
-        return Engine()
+        return Engine
     if name == "greedy":
-        return Greedy(Random(seed), lead_after)  # the difference of cells
+        return lambda: Greedy(Random(seed), lead_after)  # the difference of cells
     if name == "random":
-        return Uniform(Random(seed))
+        return lambda: Uniform(Random(seed))
     raise UnknownNameError(f"Ataxx has no built-in player {name!r}; there are: {', '.join(NAMES)}")

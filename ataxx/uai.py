@@ -12,24 +12,35 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ataxx.engine import Engine
 from ataxx.fen import START
 from ataxx.players import NAMES, player
 from ataxx.reference import PLIES
 from ataxx.rules import Position
 from ataxx.uai_text import NOTHING, format_uai, parse_uai
+from core.agent.files import BAD_INPUT, complain
 from core.agent.lines import CLOCK
 from core.background import Thinking
-from core.errors import QuartetError, TextError
+from core.engine import (
+    FORGET,
+    MULTIPV,
+    NO_UNIT,
+    PACE,
+    can,
+    options_of,
+    parse_player,
+    score_unit,
+    write_player,
+)
+from core.errors import QuartetError, TextError, UnknownNameError
 from core.limits import Limits
 from core.timeman import SHARE, game_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import BinaryIO
 
+    from core.engine import Option, Searcher
     from core.limits import SearchInfo
-    from core.rules import Searcher
 
 OVERHEAD_MS = 5
 """Of a move's time, for what is not search: threads, pipes, and whoever measures it."""
@@ -46,27 +57,31 @@ FLAGS = ("infinite", "ponder")
 
 
 OPTIONS = {
-    "Hash": (64, 1, 65536),
     "Threads": (1, 1, 1),
+    "MultiPV": (1, 1, 64),
     "MoveOverhead": (OVERHEAD_MS, 0, 10000),
     "HalfmoveLimit": (0, 0, 1000),
     "PlyLimit": (PLIES, 1, ENDLESS_PLIES),
 }
-"""What `setoption` sets, all of them numbers: default, least, most. Hash is for players with a
-table; there is one thread."""
+"""What `setoption` sets beside the player's own options, all of them numbers: default, least, most.
+MultiPV is for players with several lines; there is one thread."""
+NO_VALUE = "<empty>"
+"""How the field's programs write an empty string."""
 
 
 class Program:
     """What a UAI program knows: its options, the position, and the search that goes on."""
 
     def __init__(
-        self, make_player: Callable[[int], Searcher[Any]], say: Callable[[str], None]
+        self, make_player: Callable[[Mapping[str, str]], Searcher[Any]], say: Callable[[str], None]
     ) -> None:
-        """`make_player` takes the megabytes of its table; `say` gets lines, from two threads."""
+        """`make_player` takes the player's options that were set, as texts; `say` gets lines, from
+        two threads."""
         self._make_player = make_player
         self._say = say
         self._options = {name: default for name, (default, _, _) in OPTIONS.items()}
-        self._player = make_player(self._options["Hash"])
+        self._settings: dict[str, str] = {}
+        self._player = make_player({})
         self._start: tuple[str, Sequence[str]] = (START, ())
         self._position = self._read(START, ())
         self._search: Thinking | None = None
@@ -96,9 +111,13 @@ class Program:
     def _on_uai(self, words: Sequence[str]) -> None:  # noqa: ARG002
         self._say("id name quartet")
         self._say("id author quartet")
+        for option in options_of(self._player):
+            self._say(option_line(option))
         for name, (default, least, most) in OPTIONS.items():
-            if name != "Hash" or isinstance(self._player, Engine):
+            if name != "MultiPV" or can(self._player, MULTIPV):
                 self._say(f"option name {name} type spin default {default} min {least} max {most}")
+        if score_unit(self._player) != NO_UNIT:
+            self._say(f"info string a score of 1 cp is {score_unit(self._player)}")
         self._say("uaiok")
 
     def _on_isready(self, words: Sequence[str]) -> None:  # noqa: ARG002
@@ -107,20 +126,30 @@ class Program:
     def _on_setoption(self, words: Sequence[str]) -> None:
         self._await_search()
         given, _, value = " ".join(words).removeprefix("name ").partition(" value ")
-        name = next((name for name in OPTIONS if name.lower() == given.strip().lower()), None)
+        wanted = given.strip().lower()
+        own = {option.name.lower(): option for option in options_of(self._player)}
+        if wanted in own:
+            self._set_own(own[wanted], value)
+            return
+        name = next((name for name in OPTIONS if name.lower() == wanted), None)
         if name is None:
             raise TextError(f"there is no option {given[:40]!r}")
         _, least, most = OPTIONS[name]
         if not (value.isdecimal() and least <= int(value) <= most):
             raise TextError(f"{name} takes a number from {least} to {most}, not {value[:40]!r}")
         self._options[name] = int(value)
-        if name == "Hash" and isinstance(self._player, Engine):
-            self._player = self._make_player(int(value))
         self._position = self._read(*self._start)
+
+    def _set_own(self, option: Option, value: str) -> None:
+        """Set an option of the player, which begins anew. Raises TextError."""
+        settings = {**self._settings, option.name: "" if value == NO_VALUE else value}
+        option.read(settings[option.name])
+        self._player = self._make_player(settings)
+        self._settings = settings
 
     def _on_uainewgame(self, words: Sequence[str]) -> None:  # noqa: ARG002
         self._await_search()
-        if isinstance(self._player, Engine):
+        if can(self._player, FORGET):
             self._player.forget()
 
     def _on_position(self, words: Sequence[str]) -> None:
@@ -150,12 +179,12 @@ class Program:
         position = self._position
         self._released = threading.Event()
         if limits.deadline is None and limits.nodes is None and limits.depth is None:
-            limits = Limits(depth=ENDLESS_DEPTH)
+            limits = Limits(depth=ENDLESS_DEPTH, multipv=limits.multipv)
         else:
             self._released.set()
 
         def tell(info: SearchInfo) -> None:
-            self._say(info_line(info))
+            self._say(info_line(info, several=limits.multipv > 1))
 
         def tell_move(found: SearchInfo | None, error: Exception | None) -> None:
             if error is not None:
@@ -227,7 +256,7 @@ class Program:
         side = "bw"[self._position.to_move]
         if f"{side}time" in wanted:
             left = max(0, wanted[f"{side}time"] - self._options["MoveOverhead"]) / 1000
-            pace = self._player.pace(self._position) if isinstance(self._player, Engine) else SHARE
+            pace = self._player.pace(self._position) if can(self._player, PACE) else SHARE
             given = game_limits(heard, left, min(pace, wanted.get("movestogo") or pace))
             extra = INCREMENT_SHARE * wanted.get(f"{side}inc", 0) / 1000
             if given.soft is not None and given.deadline is not None:
@@ -238,6 +267,7 @@ class Program:
             deadline=min(hard, default=None),
             nodes=wanted.get("nodes"),
             depth=wanted.get("depth"),
+            multipv=self._options["MultiPV"],
         )
 
     def _perft(self, depth: int) -> None:
@@ -256,13 +286,35 @@ class Program:
         self._say(f"info string {' '.join(text.split())}")
 
 
-def info_line(info: SearchInfo) -> str:
-    """An outcome of a search; scores are in hundredths of a cell."""
+def info_line(info: SearchInfo, *, several: bool = False) -> str:
+    """An outcome of a search, with its rank where there are `several` lines.
+
+    What the protocol calls cp is the score as it is, in the unit that the player declares: for the
+    engine 400 times the logit of winning, so that 400 are a chance of 73 %. It counts no cells.
+    """
     line = " ".join(map(format_uai, info.pv or (info.move,)))
-    return f"info depth {info.depth} score cp {info.score} nodes {info.nodes} nps {info.nps:.0f} time {info.seconds * 1000:.0f} pv {line}"
+    rank = f" multipv {info.rank}" if several else ""
+    return (
+        f"info depth {info.depth}{rank} score cp {info.score} nodes {info.nodes} "
+        f"nps {info.nps:.0f} time {info.seconds * 1000:.0f} pv {line}"
+    )
 
 
-def converse(make_player: Callable[[int], Searcher[Any]], source: BinaryIO, sink: BinaryIO) -> None:
+def option_line(option: Option) -> str:
+    """How an option of the player is offered: numbers that are not whole as strings."""
+    name = "Hash" if option.name == "hash" else option.name
+    if option.kind is int:
+        kind = f"spin default {option.default} min {option.least:g} max {option.most:g}"
+    elif option.kind is bool:
+        kind = f"check default {'true' if option.default else 'false'}"
+    else:
+        kind = f"string default {option.text(option.default) or NO_VALUE}"
+    return f"option name {name} type {kind}"
+
+
+def converse(
+    make_player: Callable[[Mapping[str, str]], Searcher[Any]], source: BinaryIO, sink: BinaryIO
+) -> None:
     """Follow the commands of `source` until `quit`, or until nobody speaks or listens any more."""
     lock = threading.Lock()
 
@@ -291,16 +343,21 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--player",
         default=NAMES[0],
-        choices=NAMES,
         metavar="NAME",
-        help=f"{', '.join(NAMES)} (default: %(default)s)",
+        help=f"{', '.join(NAMES)} (default: %(default)s), with options as in NAME:OPTION=VALUE",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="for players that choose at random")
     chosen = parser.parse_args(arguments)
 
-    def make_player(megabytes: int) -> Searcher[Any]:
-        found = player(chosen.player, chosen.seed)
-        return Engine(megabytes << 20) if isinstance(found, Engine) else found
+    try:
+        name, settings = parse_player(chosen.player)
+        player(chosen.player, chosen.seed)
+    except (UnknownNameError, TextError) as error:
+        complain(str(error))
+        return BAD_INPUT
+
+    def make_player(given: Mapping[str, str]) -> Searcher[Any]:
+        return player(write_player(name, {**settings, **given}), chosen.seed)
 
     converse(make_player, sys.stdin.buffer, sys.stdout.buffer)
     return 0

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from random import Random
 
+from core.engine import configured
 from core.errors import UnknownNameError
 from core.players import Greedy, Uniform, lead_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from core.rules import Searcher
+    from core.engine import Searcher
 
 PACKED = ("bot", "greedy", "random")
 """The players that a package has."""
@@ -23,17 +25,21 @@ NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
-    UnknownNameError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
+    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    return configured(name, lambda bare: _maker(bare, seed))
+
+
+def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         # Compiled; `greedy` and `random` play without.
         from connexion.engine import Engine  # noqa: PLC0415
 
-        return Engine()
+        return Engine
     if name == "greedy":
-        return Greedy(Random(seed), lead_after)  # as if the game were over
+        return lambda: Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
-        return Uniform(Random(seed))
+        return lambda: Uniform(Random(seed))
     try:
         import connexion.frozen.players as frozen  # noqa: PLC0415
     except ImportError:
@@ -46,4 +52,4 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
             f"Connexion has no built-in player {name!r}; "
             f"there are: {', '.join(NAMES)} (or other numbers)"
         )
-    return found
+    return lambda: found

@@ -27,6 +27,7 @@ cdef struct Entry:              # of the transposition table
 
 cdef struct Search:
     Entry* table
+    uint64_t buckets            # of two entries each; their number is a power of two
     const int16_t* weights      # of the evaluation
     # of this search, 1 .. 63: what others wrote is believed only where it reached the end
     int stamp
@@ -37,8 +38,9 @@ cdef struct Search:
     int history[2][MOVES]       # by seat and move: how it did in this search
     int width                   # moves that are looked at, unless the end is reached
 
-cdef Search* search_new(const int16_t* weights) noexcept nogil
+cdef Search* search_new(const int16_t* weights, uint64_t bytes) noexcept nogil
 cdef void search_free(Search* s) noexcept nogil
+cdef void search_forget(Search* s) noexcept nogil
 cdef void search_start(Search* s) noexcept nogil
 cdef int value_after(
     Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta

@@ -14,7 +14,6 @@ from connexion.rules cimport (
 )
 
 cdef enum:
-    BUCKETS = 1 << 20           # of two entries each: 32 MB, touched only as a search grows
     EXACT = 1
     AT_LEAST = 2
     AT_MOST = 3
@@ -25,12 +24,16 @@ cdef enum:
     MOST_SWING = 300
 
 
-cdef Search* search_new(const int16_t* weights) noexcept nogil:
-    """A search that has found nothing yet, or NULL; `weights` must outlive it."""
+cdef Search* search_new(const int16_t* weights, uint64_t bytes) noexcept nogil:
+    """A search that has found nothing yet, with a table of at most that size, which is touched only
+    as a search grows; or NULL. `weights` must outlive it."""
     cdef Search* s = <Search*>calloc(1, sizeof(Search))
     if s == NULL:
         return NULL
-    s.table = <Entry*>table_new(2 * BUCKETS * sizeof(Entry))
+    s.buckets = 1
+    while 4 * s.buckets * sizeof(Entry) <= bytes:
+        s.buckets *= 2
+    s.table = <Entry*>table_new(2 * s.buckets * sizeof(Entry))
     if s.table == NULL:
         free(s)
         return NULL
@@ -40,15 +43,21 @@ cdef Search* search_new(const int16_t* weights) noexcept nogil:
 
 cdef void search_free(Search* s) noexcept nogil:
     if s != NULL:
-        table_free(s.table, 2 * BUCKETS * sizeof(Entry))
+        table_free(s.table, 2 * s.buckets * sizeof(Entry))
         free(s)
+
+
+cdef void search_forget(Search* s) noexcept nogil:
+    """Make the search as good as new."""
+    memset(s.table, 0, 2 * s.buckets * sizeof(Entry))
+    s.stamp = 0
 
 
 cdef void search_start(Search* s) noexcept nogil:
     """Begin anew: of what the table holds, only what was searched to the end is still good."""
     s.stamp = (s.stamp + 1) & 63
     if s.stamp == 0:
-        memset(s.table, 0, 2 * BUCKETS * sizeof(Entry))
+        search_forget(s)
         s.stamp = 1
     memset(s.history, 0, sizeof(s.history))
     s.nodes = 0
@@ -196,7 +205,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     chosen.move = 0
     if left > 3:
         key = board_key(b)
-        entry = &s.table[2 * (key & (BUCKETS - 1))]
+        entry = &s.table[2 * (key & (s.buckets - 1))]
         other = entry + 1
         known = entry if entry.key == key else other
         if known.key == key and (known.bound >> 2 == s.stamp or known.depth > TO_THE_END):

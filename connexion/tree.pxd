@@ -34,11 +34,14 @@ cdef struct Tree:
     int node_count
     int edge_count
     const int16_t* weights  # of the evaluation
+    double exploration      # PUCT: what a prior is multiplied by, in points
+    # so many points of gain and threat less, and a move's prior is a quarter
+    double temper
     uint64_t random
     int deepest             # plies of the longest walk
     bint stopped            # somebody asked for the end
 
-cdef Tree* tree_new(const int16_t* weights) noexcept nogil
+cdef Tree* tree_new(const int16_t* weights, double exploration, double temper) noexcept nogil
 cdef void tree_free(Tree* t) noexcept nogil
 cdef void tree_start(Tree* t, Board* b) noexcept nogil
 cdef void playout(Tree* t, Board* b) noexcept nogil

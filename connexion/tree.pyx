@@ -17,12 +17,8 @@ cdef enum:
     SCALE = 64
     SEED = 1
 
-cdef double EXPLORATION = 10    # points
-# so many points of gain and threat less, and a move's prior is a quarter
-cdef double TEMPER = 10
 
-
-cdef Tree* tree_new(const int16_t* weights) noexcept nogil:
+cdef Tree* tree_new(const int16_t* weights, double exploration, double temper) noexcept nogil:
     """An empty tree, or NULL; `weights` must outlive it."""
     cdef Tree* t = <Tree*>calloc(1, sizeof(Tree))
     if t == NULL:
@@ -32,7 +28,7 @@ cdef Tree* tree_new(const int16_t* weights) noexcept nogil:
     if t.nodes == NULL or t.edges == NULL:
         tree_free(t)
         return NULL
-    t.weights = weights
+    t.weights, t.exploration, t.temper = weights, exploration, temper
     return t
 
 
@@ -71,7 +67,7 @@ cdef void expand(Tree* t, Board* b, Node* node) noexcept nogil:
     node.first, node.count = t.edge_count, <uint8_t>number
     for i in range(number):
         edge = &t.edges[t.edge_count + i]
-        weight = 1 + (choices[0].order - choices[i].order) / TEMPER
+        weight = 1 + (choices[0].order - choices[i].order) / t.temper
         edge.prior = <float>(1 / (weight * weight))
         total += edge.prior
         edge.total, edge.visits, edge.child = 0, 0, 0
@@ -112,7 +108,7 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
             return node.value
         expand(t, b, node)
     # 2. PUCT. A move that was never visited is worth what the node is.
-    root = SCALE * EXPLORATION * sqrt(<double>node.visits)
+    root = SCALE * t.exploration * sqrt(<double>node.visits)
     for i in range(node.count):
         edge = &t.edges[node.first + i]
         value = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from core.engine import STOP, can
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from core.engine import Searcher
     from core.limits import Limits, SearchInfo
-    from core.rules import Searcher
 
 STOP_SECONDS = 0.005
 """How long to wait for a search that was told to stop, before it is told again: one that is just
@@ -17,7 +19,7 @@ beginning does not hear it."""
 
 
 class Thinking:
-    """A search that has begun. Engines let other threads run meanwhile; players without `stop` are
+    """A search that has begun. Engines let other threads run meanwhile; players without STOP are
     quick by themselves.
 
     Attributes:
@@ -60,10 +62,9 @@ class Thinking:
 
     def stop(self) -> None:
         """End the search, and wait until it has ended."""
-        stop = getattr(self._player, "stop", None)
         while not self.over:
-            if stop is not None:
-                stop()
+            if can(self._player, STOP):
+                self._player.stop()
             self._ended.wait(STOP_SECONDS)
 
     def outcome(self) -> SearchInfo:
@@ -76,8 +77,8 @@ class Thinking:
 
     def _think(self) -> None:
         try:
-            if hasattr(self._player, "stop"):  # an engine
-                self._found = self._player.choose(self._position, self._limits, self._note)  # type: ignore[call-arg]
+            if can(self._player, STOP):
+                self._found = self._player.choose(self._position, self._limits, self._note)
             else:
                 self._found = self._player.choose(self._position, self._limits)
         except Exception as error:  # noqa: BLE001  (whoever asks for the outcome gets it)

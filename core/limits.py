@@ -15,9 +15,11 @@ class Limits:
             Engines that cannot tell take it for a deadline.
         nodes: nodes visited.
         depth: plies of iterative deepening.
+        multipv: how many of the best lines are wanted, at least 1; for players with MULTIPV. Bounds
+            are for all of them together.
     """
 
-    __slots__ = ("deadline", "depth", "nodes", "soft")
+    __slots__ = ("deadline", "depth", "multipv", "nodes", "soft")
 
     def __init__(
         self,
@@ -26,14 +28,19 @@ class Limits:
         soft: float | None = None,
         nodes: int | None = None,
         depth: int | None = None,
+        multipv: int = 1,
     ) -> None:
         self.deadline = deadline
         self.soft = soft
         self.nodes = nodes
         self.depth = depth
+        self.multipv = multipv
 
     def __repr__(self) -> str:
-        return f"Limits(deadline={self.deadline}, soft={self.soft}, nodes={self.nodes}, depth={self.depth})"
+        return (
+            f"Limits(deadline={self.deadline}, soft={self.soft}, nodes={self.nodes}, "
+            f"depth={self.depth}, multipv={self.multipv})"
+        )
 
 
 class SearchInfo:
@@ -41,15 +48,16 @@ class SearchInfo:
 
     Attributes:
         move: the best move.
-        score: its value for the seat to move, in the evaluation's unit (the game's engine says
-            which).
+        score: its value for the seat to move, in the unit that the player declares as SCORE_UNIT.
         depth: plies searched completely.
         nodes: nodes visited.
         seconds: time spent.
         pv: the principal variation, `move` first.
+        rank: of the line, from 1; others than 1 are reported only where `Limits.multipv` asks for
+            them.
     """
 
-    __slots__ = ("depth", "move", "nodes", "pv", "score", "seconds")
+    __slots__ = ("depth", "move", "nodes", "pv", "rank", "score", "seconds")
 
     def __init__(
         self,
@@ -59,6 +67,7 @@ class SearchInfo:
         nodes: int = 0,
         seconds: float = 0.0,
         pv: tuple[tuple[int, ...], ...] = (),
+        rank: int = 1,
     ) -> None:
         self.move = move
         self.score = score
@@ -66,6 +75,7 @@ class SearchInfo:
         self.nodes = nodes
         self.seconds = seconds
         self.pv = pv
+        self.rank = rank
 
     @property
     def nps(self) -> float:

@@ -6,11 +6,10 @@ tests and tools do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self
 
-from core.limits import Limits, SearchInfo
 from core.messages import Entry, Message
 
 Move = tuple[int, ...]
@@ -216,48 +215,6 @@ class LineProtocol(Protocol):
 
     def parse_entry(self, line: str) -> Entry:
         """What a line of a log says. Raises TextError."""
-        ...
-
-
-PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
-
-
-class Searcher(Protocol[PositionT_contra]):
-    """The face of an engine, and of every built-in player, over one game's positions; a deeper
-    search fits behind it.
-
-    One that learns how its opponents play may offer `observe(position, move)`, too: agents that
-    live for a whole game, and matches in process, call it with every move of the others and the
-    position in which it was made. It must be quick.
-    """
-
-    def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
-        """The best move found within the limits. Raises RuleError when the position has no move at
-        all."""
-        ...
-
-
-@runtime_checkable
-class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
-    """What the engine of every game can do beside: say what it finds while it searches, and be
-    stopped.
-
-    One that weighs moves against each other may offer `candidates()`, too: for every move that it
-    considered in its last search, the best first, a mapping with the move under "move", and under
-    other names whatever it knows of it. `quartet analyse` makes a table of it.
-    """
-
-    def choose(
-        self,
-        position: PositionT_contra,
-        limits: Limits,
-        report: Callable[[SearchInfo], None] | None = None,
-    ) -> SearchInfo:
-        """As for Searcher; `report` is called with every better outcome on the way."""
-        ...
-
-    def stop(self) -> None:
-        """End the search that runs in another thread: it returns what it has found."""
         ...
 
 

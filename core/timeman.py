@@ -3,6 +3,7 @@ nothing is compiled, too. All moments are on the clock of `core.native.clock`, i
 
 from __future__ import annotations
 
+from core.engine import PACE, can
 from core.limits import Limits
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ MOST = 0.3
 """but no more than this part of the clock."""
 SHARE = 25.0
 """A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say
-how many moves it is to last (it has no `pace`). Our simple players take far less."""
+how many moves it is to last (it lacks PACE). Our simple players take far less."""
 EXIT_SECONDS = 0.010
 """What is left to do after the search of a process that plays one move: one more answer to write,
 and its end. Measured: 1 to 4 ms, more on a busy machine."""
@@ -37,13 +38,12 @@ def game_limits(heard: float, left: float, pace: float) -> Limits:
     return Limits(soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MOST * usable)))
 
 
-def player_limits(player: Any, position: Any, heard: float, left: float) -> Limits:
+def player_limits(player: object, position: Any, heard: float, left: float) -> Limits:
     """The limits of a player's move on a clock for the whole game, by the player's own `pace` where
     it has one."""
-    pace = getattr(player, "pace", None)
-    if pace is None:
+    if not can(player, PACE):
         return Limits(deadline=heard + left / SHARE)
-    return game_limits(heard, left, pace(position))
+    return game_limits(heard, left, player.pace(position))
 
 
 def process_deadline(target: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from core.engine import options_of
 from core.errors import QuartetError
 from quartet import registry
 from quartet.judge import game as games
@@ -19,7 +20,8 @@ from quartet.judge.table import table_rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.rules import Engine, GameInfo, Move, Position, Searcher
+    from core.engine import Engine, Option, Searcher
+    from core.rules import GameInfo, Move, Position
     from core.scene import SceneModule
     from quartet.judge.logs.check import CheckedLog
 
@@ -68,19 +70,36 @@ class Game:
         """The move that a text in the judge's notation names, legal or not. Raises TextError."""
         return self._scene.read(text, self._plain(position))
 
-    def engine(self) -> Engine[Any]:
-        """A new engine of the game. Raises NotBuiltError."""
-        return cast("Engine[Any]", self.player("bot"))
+    def engine(self, **options: Any) -> Engine[Any]:
+        """A new engine of the game: the player "bot".
+
+        Args:
+            options: as `engine_options` has them: numbers, bool, or for a file its path or its
+                content as bytes.
+
+        Raises:
+            NotBuiltError: the game's compiled modules are missing.
+            UnknownNameError: there is no option of a name.
+            TextError: an option has no such value.
+        """
+        made = self.player("bot")
+        return cast("Engine[Any]", type(made)(**options) if options else made)
+
+    @property
+    def engine_options(self) -> tuple[Option, ...]:
+        """The options of `engine`. Raises NotBuiltError."""
+        return options_of(self.player("bot"))
 
     def player(self, name: str, seed: int = 0) -> Searcher[Any]:
         """A built-in player.
 
         Args:
-            name: str; as in `players`.
+            name: str; as in `players`, with or without options: "bot:exploration=0.8".
             seed: int; of its random choices.
 
         Raises:
-            UnknownNameError: there is none of that name.
+            UnknownNameError: there is none of that name, or it has no such option.
+            TextError: an option has no such value.
         """
         return cast("Searcher[Any]", registry.load(self.name, "players").player(name, seed))
 
@@ -97,7 +116,8 @@ class Game:
         """Play a game between built-in players in this process.
 
         Args:
-            players: Sequence[str]; a name for every seat, "none" for an empty one.
+            players: Sequence[str]; a name for every seat, with or without options, "none" for an
+                empty one.
             seed: int; of the start and of random choices.
             ms: float | None; the clock of each, as the judge runs it: for a move or for the game.
             nodes: int | None; of every search. Without clock and nodes engines search as far as

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.engine import parse_player
 from core.errors import NotBuiltError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -73,12 +74,18 @@ def not_built(error: ModuleNotFoundError) -> ImportError:
 
 
 def is_player(game: str, name: str) -> bool:
-    """Whether the game has a built-in player of that name. Raises UnknownNameError when there is no
-    such game."""
+    """Whether the game has a built-in player of that name; options, as in NAME:OPTION=VALUE, are
+    not looked at.
+
+    Raises:
+        UnknownNameError: there is no such game.
+        TextError: it is a player, and what follows its name are no options.
+    """
     if not has(game, "players"):
         return False
+    bare, _ = parse_player(name)
     try:
-        load(game, "players").player(name)
+        load(game, "players").player(bare)
     except UnknownNameError:
         return False
     return True

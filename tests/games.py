@@ -9,12 +9,13 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 from core.errors import RuleError
-from core.rules import GameInfo, Move, Position, Searcher
+from core.rules import GameInfo, Move, Position
 from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from core.engine import Engine, Searcher
     from core.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,9 +57,9 @@ class Game:
     player: Callable[[str, int | None], Searcher[FastPosition]]
 
     @property
-    def engine(self) -> Callable[[], Searcher[FastPosition]]:
+    def engine(self) -> Callable[..., Engine[FastPosition]]:
         """The class of its engine. Raises NotBuiltError where there is none."""
-        engine: Callable[[], Searcher[FastPosition]] = registry.load(self.name, "engine").Engine
+        engine: Callable[..., Engine[FastPosition]] = registry.load(self.name, "engine").Engine
         return engine
 
     @property

@@ -12,7 +12,8 @@ from quartet import registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.rules import ChancePosition, GameInfo, LineProtocol, Move, Position, Searcher
+    from core.engine import Searcher
+    from core.rules import ChancePosition, GameInfo, LineProtocol, Move, Position
 
 NAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
 

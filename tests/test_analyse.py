@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.background import Thinking
+from core.engine import CANDIDATES, STOP
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.rules import Move, Position
@@ -119,6 +120,8 @@ def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
 
 class Weigher:
     """An engine that thinks until it is stopped, and weighs two moves."""
+
+    CAPABILITIES = frozenset({STOP, CANDIDATES})
 
     def __init__(self, *, patient: bool = True) -> None:
         self.enough = threading.Event()

@@ -14,13 +14,14 @@ from applegame.engine import Engine
 from applegame.players import player
 from applegame.rules import Position
 from core.agent.lines import Agent
+from core.engine import OBSERVE
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.players import lead
 from tests.linegames import load
 
 if TYPE_CHECKING:
-    from core.rules import Searcher
+    from core.engine import Searcher
 
 SECOND = 1
 
@@ -149,6 +150,8 @@ def test_a_finished_game_has_no_move() -> None:
 
 class Watching:
     """A player that keeps what it was shown."""
+
+    CAPABILITIES = frozenset({OBSERVE})
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, tuple[int, ...]]] = []

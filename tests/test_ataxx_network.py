@@ -220,7 +220,7 @@ def test_missing_weights_are_told() -> None:
 
 def test_two_engines_think_at_once_each_with_its_own_weights() -> None:
     random = Random(7)
-    engines = [Engine(1 << 20, Weights(file(*random_numbers(random, most=9)))) for _ in range(2)]
+    engines = [Engine(hash=1, weights=file(*random_numbers(random, most=9))) for _ in range(2)]
     start, limits = rules.Position.start(), Limits(nodes=20_000)
     alone = [engine.choose(start, limits) for engine in engines]
     assert alone[0].score != alone[1].score

@@ -20,9 +20,11 @@ from ataxx.players import player
 from ataxx.rules import Position
 from ataxx.uai import OPTIONS, Program
 from ataxx.uai_text import format_uai, parse_uai
+from core.engine import STOP, write_player
 from core.limits import Limits, SearchInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
 ROOT = Path(__file__).parent.parent
@@ -36,12 +38,12 @@ class Listener:
     def __init__(self, name: str = "greedy") -> None:
         self.said: list[str] = []
         self.spoke = threading.Condition()
-        self.sizes: list[int] = []
-        self.program = Program(lambda megabytes: self.make(name, megabytes), self.say)
+        self.settings: list[Mapping[str, str]] = []
+        self.program = Program(lambda settings: self.make(name, settings), self.say)
 
-    def make(self, name: str, megabytes: int) -> Any:
-        self.sizes.append(megabytes)
-        return Engine(megabytes << 20) if name == "bot" else player(name, 1)
+    def make(self, name: str, settings: Mapping[str, str]) -> Any:
+        self.settings.append(settings)
+        return player(write_player(name, settings), 1)
 
     def say(self, line: str) -> None:
         with self.spoke:
@@ -72,6 +74,8 @@ class Listener:
 class Patient:
     """A player that thinks until it is stopped."""
 
+    CAPABILITIES = frozenset({STOP})
+
     def __init__(self) -> None:
         self.enough = threading.Event()
         self.limits: list[Limits] = []
@@ -94,8 +98,16 @@ def test_it_introduces_itself() -> None:
         options = {
             line.split()[2]: line.split()[4::2] for line in said if line.startswith("option")
         }
-        assert options.keys() == OPTIONS.keys() - (set() if name == "bot" else {"Hash"})
-        assert all(values[0] == "spin" or values for values in options.values())
+        if name == "bot":
+            names = {option.name for option in Engine.OPTIONS} - {"hash"} | {"Hash"}
+            assert options.keys() == OPTIONS.keys() | names
+            assert "info string a score of 1 cp is 1/400 of the logit of winning" in said
+            assert "option name Hash type spin default 64 min 1 max 65536" in said
+            assert "option name patience type string default 0.35" in said
+            assert "option name weights type string default <empty>" in said
+        else:
+            assert options.keys() == OPTIONS.keys() - {"MultiPV"}
+        assert {values[0] for values in options.values()} <= {"spin", "string"}
         assert "option name Threads type spin default 1 min 1 max 1" in said
     assert Listener().hear("isready") == ["readyok"]
 
@@ -260,11 +272,34 @@ def test_a_game_may_go_on_beyond_our_plies() -> None:
     assert program.program._position.ply == 400
 
 
-def test_the_table_has_the_size_that_was_asked_for() -> None:
+def test_the_engine_has_the_options_that_were_asked_for() -> None:
     program = Listener("bot")
-    program.hear("setoption name Hash value 2")
-    assert program.sizes == [OPTIONS["Hash"][0], 2]
+    assert program.hear("setoption name Hash value 2") == []
+    assert program.hear("setoption name Late_Moves value 9") == []
+    assert program.settings == [{}, {"hash": "2"}, {"hash": "2", "late_moves": "9"}]
     assert program.hear("uainewgame", "setoption name Threads value 1") == []
+    for line, complaint in (
+        ("patience value long", "patience takes a number from 0.01 to 10, not 'long'"),
+        ("hash value 0", "hash takes an integer from 1 to 65536, not '0'"),
+        ("weights value nowhere.bin", "cannot read nowhere.bin"),
+    ):
+        (said,) = program.hear(f"setoption name {line}")
+        assert said.startswith("info string ")
+        assert complaint in said
+    assert program.hear("setoption name weights value <empty>") == []
+    assert program.best("go depth 2") != "0000"
+
+
+def test_several_lines_are_told_with_their_ranks() -> None:
+    program = Listener("bot")
+    program.hear("setoption name MultiPV value 3")
+    best = program.best("go depth 4")
+    lines = [line.split() for line in program.said if line.startswith("info depth 4 ")]
+    assert [line[3:5] for line in lines] == [["multipv", rank] for rank in "123"]
+    assert lines[0][lines[0].index("pv") + 1] == best
+    program.hear("setoption name MultiPV value 1")
+    program.best("go depth 4")
+    assert not any("multipv" in line for line in program.said)
 
 
 def test_an_endless_search_ends_when_it_is_stopped() -> None:

@@ -52,12 +52,10 @@ def test_self_play_learns() -> None:
     errors = [learner.play(250, 0.3) for _ in range(6)]
     assert errors[-1] < 0.9 * errors[0]
     engine = Engine(
-        Weights(
-            seal(
-                "weights",
-                {"game": "connexion", "numbers": str(len(learner.numbers()))},
-                learner.numbers().tobytes(),
-            )
+        weights=seal(
+            "weights",
+            {"game": "connexion", "numbers": str(len(learner.numbers()))},
+            learner.numbers().tobytes(),
         )
     )
     margins = []

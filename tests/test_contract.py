@@ -3,7 +3,9 @@ files fails it."""
 
 from __future__ import annotations
 
+import inspect
 import json
+import math
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -13,9 +15,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.background import Thinking
+from core.engine import (
+    CANDIDATES,
+    CAPABILITIES,
+    EXPECTATION,
+    FORGET,
+    MULTIPV,
+    NO_UNIT,
+    OBSERVE,
+    PACE,
+    SOLVE,
+    STOP,
+    VISITS,
+    Option,
+    can,
+    options_of,
+    parse_player,
+    score_unit,
+    settled,
+    write_player,
+)
 from core.errors import IllegalMoveError, RuleError, TextError, UnknownNameError
 from core.limits import Limits, SearchInfo
-from core.rules import Engine, Move, Position, places
+from core.native.clock import now
+from core.rules import Move, Position, places
 from quartet import registry
 from tests.games import RANDOM_CASES, FastPosition, Game, is_whole, knows_lost_turns, random_games
 from tests.playthrough import SEED, playthrough
@@ -251,7 +274,7 @@ def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
 
 def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> None:
     engine = whole_game.engine()
-    assert isinstance(engine, Engine)
+    assert can(engine, STOP)
     slow, fast = next(iter(sample(whole_game, 1)))
     told: list[SearchInfo] = []
     found = engine.choose(fast, whole_game.bench_limits, told.append)
@@ -265,14 +288,227 @@ def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> N
 
 
 def test_an_engine_that_has_forgotten_is_as_good_as_new(whole_game: Game) -> None:
-    """Those that keep nothing from choice to choice have no `forget`."""
     used = whole_game.engine()
     for slow, fast in sample(whole_game, 10):
         if not slow.over:
             fresh = whole_game.engine().choose(fast, whole_game.bench_limits)
-            getattr(used, "forget", lambda: None)()
+            assert can(used, FORGET)
+            used.forget()
             again = used.choose(fast, whole_game.bench_limits)
             assert (again.move, again.score, again.nodes) == (fresh.move, fresh.score, fresh.nodes)
+
+
+def players_that(game: Game, capability: str) -> Iterator[Any]:
+    """New built-in players that declare a capability, the engine's class among them."""
+    for name in game.player_names:
+        if can(game.player(name, 5), capability):
+            yield game.player(name, 5)
+    if is_whole(game.name) and can(game.engine(), capability):
+        yield game.engine()
+
+
+def open_positions(game: Game, count: int) -> Iterator[tuple[Position, FastPosition]]:
+    """Some positions with a choice."""
+    for slow, fast in sample(game, count):
+        if len(slow.legal()) > 1:
+            yield slow, fast
+
+
+def test_players_can_do_what_they_declare_and_nothing_else(game: Game) -> None:
+    for name in game.player_names:
+        player = game.player(name, 5)
+        declared = {capability for capability in CAPABILITIES if can(player, capability)}
+        assert declared == {*getattr(player, "CAPABILITIES", ())}, "no capability of another name"
+        methods = {capability for capability in CAPABILITIES if hasattr(player, capability)}
+        assert methods == declared - {MULTIPV}, name
+        assert ("report" in inspect.signature(player.choose).parameters) == can(player, STOP)
+    if is_whole(game.name):
+        engine = game.engine()
+        assert can(engine, STOP)
+        assert can(engine, FORGET)
+        assert score_unit(engine) != NO_UNIT
+        assert isinstance(engine.OPTIONS, tuple)
+
+
+def test_players_that_can_be_stopped_report_and_stop(game: Game) -> None:
+    slow, fast = next(open_positions(game, 3))
+    for player in players_that(game, STOP):
+        told: list[SearchInfo] = []
+        found = player.choose(fast, Limits(nodes=2000), told.append)
+        assert told
+        assert told[-1].move == found.move
+        assert {info.rank for info in told} == {1}
+        thinking = Thinking(player, fast, Limits(nodes=1 << 40, depth=200))
+        thinking.stop()
+        assert thinking.outcome().move in slow.legal()
+
+
+def test_players_that_can_forget_are_then_new(game: Game) -> None:
+    for used, new in zip(players_that(game, FORGET), players_that(game, FORGET), strict=True):
+        positions = list(open_positions(game, 4))
+        for slow, fast in positions:
+            if can(used, OBSERVE):
+                used.observe(fast, slow.legal()[0])
+            used.choose(fast, Limits(nodes=1000))
+        used.forget()
+        again, first = (one.choose(positions[1][1], Limits(nodes=1000)) for one in (used, new))
+        assert (again.move, again.score, again.nodes) == (first.move, first.score, first.nodes)
+
+
+def test_players_with_a_pace_divide_a_clock(game: Game) -> None:
+    for player in players_that(game, PACE):
+        assert all(1 <= player.pace(fast) < 1000 for _, fast in open_positions(game, 20))
+
+
+def test_players_that_observe_do_it_quickly_and_play_on(game: Game) -> None:
+    for player in players_that(game, OBSERVE):
+        quickest = math.inf
+        for slow, fast in random_games(game, 30, seed=2):
+            if len(slow.legal()) > 1:
+                started = now()
+                player.observe(fast, slow.legal()[-1])
+                quickest = min(quickest, now() - started)
+        assert quickest < 0.001
+        slow, fast = next(open_positions(game, 3))
+        assert player.choose(fast, Limits(nodes=300)).move in slow.legal()
+
+
+def test_players_that_weigh_moves_tell_those_of_the_last_search(game: Game) -> None:
+    slow, fast = next(open_positions(game, 3))
+    for player in players_that(game, CANDIDATES):
+        assert player.candidates() == []
+        found = player.choose(fast, Limits(nodes=1000))
+        rows = player.candidates()
+        assert rows[0]["move"] == found.move
+        assert {row["move"] for row in rows} <= {*slow.legal()}
+        assert len({row["move"] for row in rows}) == len(rows)
+    for player in players_that(game, VISITS):
+        assert player.visits() == []
+        found = player.choose(fast, Limits(nodes=1000))
+        counts = [count for _, count in player.visits()]
+        assert player.visits()[0][0] == found.move
+        assert counts == sorted(counts, reverse=True)
+        assert counts[-1] > 0
+        assert sum(counts) == found.nodes
+
+
+def test_players_that_expect_share_out_one_win(game: Game) -> None:
+    _, fast = next(open_positions(game, 3))
+    for player in players_that(game, EXPECTATION):
+        assert player.expectation() is None
+        player.choose(fast, Limits(nodes=1000))
+        found = player.expectation()
+        assert len(found) == game.info.players
+        assert sum(found) == pytest.approx(1)
+        assert min(found) >= 0
+
+
+def test_players_that_solve_know_the_end(game: Game) -> None:
+    """A ply before it; where too few nodes are allowed, nothing."""
+    for player in players_that(game, SOLVE):
+        solved = 0
+        for number, (slow, fast) in enumerate(random_games(game, 2000, seed=3)):
+            ends = [slow.play(move) for move in slow.legal()]
+            if ends and all(end.over for end in ends) and number:
+                score = player.solve(fast, 100_000)
+                leads = [
+                    (mine or 0) - (theirs or 0)
+                    for mine, theirs in (
+                        (end.scores()[slow.to_move], end.scores()[1 - slow.to_move]) for end in ends
+                    )
+                ]
+                assert score in (max(leads), (max(leads) > 0) - (max(leads) < 0))
+                solved += 1
+        assert solved
+        assert player.solve(game.fast.start(), 100) is None
+
+
+def test_players_with_several_lines_rank_them(game: Game) -> None:
+    for player in players_that(game, MULTIPV):
+        for slow, fast in open_positions(game, 6):
+            told: list[SearchInfo] = []
+            found = player.choose(fast, Limits(nodes=5000, multipv=3), told.append)
+            latest = {info.rank: info for info in told}
+            assert [*latest] == [*range(1, min(3, len(slow.legal())) + 1)]
+            assert latest[1].nodes <= found.nodes
+            for info in told:
+                position: Position = slow
+                for move in info.pv:
+                    position = position.play(move)
+                assert info.pv[0] == info.move
+            ranks = [info.rank for info in told]
+            for at in range(len(told)):
+                if ranks[at] > 1:
+                    assert ranks[at] == ranks[at - 1] + 1, "the best first"
+                    block = told[at - ranks[at] + 1 : at + 1]
+                    assert len({info.move for info in block}) == len(block)
+            again = player.choose(fast, Limits(nodes=5000))
+            assert again.rank == 1
+
+
+def test_options_are_read_checked_and_used(game: Game) -> None:
+    with pytest.raises(UnknownNameError, match="has no option 'x'"):
+        game.player(f"{game.player_names[-1]}:x=1", 1)
+    for name in game.player_names:
+        make: Any = type(game.player(name, 1))
+        for option in options_of(make):
+            assert option.help
+            assert parse_player(f"{name}:{option.name}=v") == (name, {option.name: "v"})
+            if option.kind is str:
+                with pytest.raises(TextError, match=r"nowhere\.bin"):
+                    game.player(f"{name}:{option.name}=nowhere.bin", 1)
+                continue
+            assert option.check(option.default) == option.default
+            assert option.read(option.text(option.default)) == option.default
+            for value in (option.default, option.least, option.most)[
+                : 1 if option.kind is bool else 3
+            ]:
+                if option.name != "hash" or value != option.most:
+                    game.player(f"{name}:{option.name}={option.text(option.kind(value))}", 1)
+            for text in ("", "x", "1e99", "nan", "-1"):
+                with pytest.raises(TextError, match=f"^{option.name} takes "):
+                    game.player(f"{name}:{option.name}={text}", 1)
+            with pytest.raises(TextError, match=f"^{option.name} takes "):
+                make(**{option.name: "1"})
+            with pytest.raises(UnknownNameError, match=option.name):
+                make(nonsense=1)
+            with pytest.raises(TextError, match="is given twice"):
+                game.player(f"{name}:{option.name}=1,{option.name}=1", 1)
+
+
+def test_defaults_that_are_told_change_nothing(whole_game: Game) -> None:
+    options = {
+        option.name: option.text(option.default)
+        for option in options_of(whole_game.player("bot", 1))
+        if option.kind is not str
+    }
+    told: Any = whole_game.player(write_player("bot", options), 1)
+    for _, fast in open_positions(whole_game, 4):
+        told.forget()
+        found, usual = (
+            player.choose(fast, whole_game.bench_limits)
+            for player in (told, whole_game.player("bot", 1))
+        )
+        assert (found.move, found.score) == (usual.move, usual.score)
+
+
+def test_names_of_players_are_parsed() -> None:
+    assert parse_player("beam:5:12:6") == ("beam:5:12:6", {})
+    assert parse_player("beam:5:x=1,y=a:b=c") == ("beam:5", {"x": "1", "y": "a:b=c"})
+    assert parse_player("FOO=1 ./prog") == ("FOO=1 ./prog", {})
+    assert parse_player("bot") == ("bot", {})
+    for text in ("bot:x=1,", "bot:x=1,y", "bot:x=1,=2", "bot:=1"):
+        with pytest.raises(TextError, match="is no option"):
+            parse_player(text)
+    options = (Option("a", int, 3, "help", 1, 5), Option("b", bool, False, "help"))
+    assert settled(options, {"a": 4}) == {"a": 4, "b": False}
+    assert options[1].read("ON") is True
+    with pytest.raises(TextError, match="b takes on or off, not 'maybe'"):
+        options[1].read("maybe")
+    with pytest.raises(TextError, match="a takes an integer from 1 to 5, not '9'"):
+        settled(options, {"a": 9})
+    with pytest.raises(UnknownNameError, match="there is no option 'c'; there are: a, b"):
+        settled(options, {"c": 9})
 
 
 def test_places_of_a_finished_game(game: Game) -> None:

@@ -30,7 +30,7 @@ def test_a_hard_move_gets_more_but_not_the_clock() -> None:
 
 
 def test_ataxx_spends_a_greater_part_of_what_is_left_the_nearer_the_end() -> None:
-    engine = Engine(1 << 20)
+    engine = Engine(hash=1)
     paces = [
         engine.pace(Position.parse(f"{board} x 0 1"))
         for board in (

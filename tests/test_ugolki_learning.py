@@ -257,7 +257,7 @@ def test_every_machine_computes_the_same(tmp_path: Path) -> None:
 )
 def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match=complaint):
-        Engine(data)
+        Engine(weights=data)
     with pytest.raises(TextError, match="a network takes"):
         features.logits(SOLO, np.empty((0, features.ACTIVE), np.uint16), np.empty(0, np.float32))
     with pytest.raises(TextError, match="a solo network takes"):
@@ -373,7 +373,7 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
         assert len(losses) == 40
         assert losses[-1] < 0.8 * losses[0]
     weights = (tmp_path / "w.bin").read_bytes()
-    learned, packaged, again = Engine(weights), Engine(), Engine(WEIGHTS)
+    learned, packaged, again = Engine(weights=weights), Engine(), Engine(weights=WEIGHTS)
     for engine in (learned, packaged, again):
         assert engine.choose(Position.start(), Limits(nodes=50)).nodes == 50
     assert learned.expectation() != packaged.expectation() == again.expectation()

@@ -3,12 +3,16 @@ between the moves of a contest."""
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from core.background import Thinking
 from core.limits import Limits
+from core.native.clock import now
 from ugolki.engine import Engine
 from ugolki.geometry import SEATS
 from ugolki.opponents.beliefs import ACCURACIES, LEVELS, POLICIES, Beliefs
@@ -165,6 +169,44 @@ def test_there_is_a_good_report_before_it_learns() -> None:
     )
     assert reports[0] == (128, Beliefs().stranger)
     assert engine.opponents.beliefs[0][3].stranger != Beliefs().stranger
+
+
+def test_learning_lets_others_run_and_hears_stop() -> None:
+    """A prediction at the last level takes many milliseconds. Of some tries one is not disturbed by
+    what else this machine does."""
+    played = [(position, move) for position, move in game("brs:4", 1)[:60] if position.to_move]
+    gaps, stops = [], []
+    for _ in range(6):
+        engine = Engine()
+        for position, move in played[:30]:
+            engine.observe(position, move)
+        thinking = Thinking(engine, played[30][0], Limits(nodes=1 << 40))
+        last = max(range(LEVELS))
+        while engine.opponents.beliefs[last][1].stranger == Beliefs().stranger:
+            assert not thinking.wait(0.001)
+        started = now()
+        moments = [started]
+        while moments[-1] < started + 0.05:
+            time.sleep(0.001)
+            moments.append(now())
+        gaps.append(max(after - before for before, after in pairwise(moments)))
+        started = now()
+        thinking.stop()
+        stops.append(now() - started)
+        assert thinking.outcome().move in played[30][0].legal()
+        assert engine.opponents.observed == []
+    assert min(gaps) < 0.006
+    assert min(stops) < 0.006
+
+
+def test_who_does_not_learn_plays_on_as_before() -> None:
+    engine, ignorant = Engine(), Engine(model=False)
+    for position, move in game("beam:100", 3)[:8]:
+        if position.to_move:
+            ignorant.observe(position, move)
+        else:
+            found = [one.choose(position, Limits(nodes=300)) for one in (engine, ignorant)]
+            assert (found[0].move, found[0].score) == (found[1].move, found[1].score)
 
 
 def test_knowing_them_wins() -> None:

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from core.engine import Searcher
+
 TARGET = 0.33 if hasattr(sys, "frozen") else 0.40
 """Seconds from the start of the process to its end: the judge allows 0.5.
 
@@ -89,7 +91,7 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         "--player",
         default="bot",
         metavar="NAME",
-        help="another built-in player, e.g. greedy or brs:5 (default: bot)",
+        help="another built-in player, e.g. greedy or brs:5, or options, as in bot:model=off (default: bot)",
     )
     parser.add_argument(
         "--nodes",
@@ -120,11 +122,14 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     from ugolki.geometry import SEATS  # noqa: PLC0415
     from ugolki.rules import Position  # noqa: PLC0415
 
-    engine: Engine | None = Engine() if settings.player == "bot" else None
-    if engine is None:
+    chosen: Searcher[Position]
+    if settings.player == "bot":
+        chosen = Engine()
+    else:
         from ugolki.players import player  # noqa: PLC0415
 
-        other = player(settings.player, settings.seed)
+        chosen = player(settings.player, settings.seed)
+    engine = chosen if isinstance(chosen, Engine) else None
 
     def think(question: bytes, answer: Callable[[str], None]) -> str | None:
         reading = protocol.read_input(question)
@@ -153,7 +158,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             else Limits(nodes=settings.nodes)
         )
         if engine is None:
-            info = other.choose(position, limits)
+            info = chosen.choose(position, limits)
         else:
             if settings.memory:
                 engine.opponents.load(settings.folder, position)
@@ -186,7 +191,7 @@ def main(arguments: Sequence[str]) -> int:
         )
         complain(f"{error.name or error} is missing: {to_do}")
         return FAILED
-    except (OSError, LookupError) as error:
+    except (OSError, LookupError, ValueError) as error:  # an unknown name, a bad option
         complain(str(error))
         return BAD_INPUT
     return exchange(files, think)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from core.engine import Option
 from core.limits import Limits, SearchInfo
 from core.rules import Move
 from ugolki.opponents.model import OpponentModel
@@ -19,9 +20,20 @@ class Engine:
         opponents: what it knows of the other players.
     """
 
-    def __init__(self, weights: bytes | None = None) -> None:
-        """`weights` is the content of a file of weights, the package's own where it is None. Raises
-        TextError where it is damaged or for other networks."""
+    CAPABILITIES: frozenset[str]
+    SCORE_UNIT: str
+    OPTIONS: tuple[Option, ...]
+
+    def __init__(
+        self,
+        *,
+        weights: str | bytes = ...,
+        exploration: float = ...,
+        first_play: float = ...,
+        prior_percent: int = ...,
+        model: bool = ...,
+    ) -> None:
+        """By OPTIONS. Raises TextError and UnknownNameError."""
 
     @property
     def opponents(self) -> OpponentModel: ...
@@ -29,12 +41,15 @@ class Engine:
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""
 
+    def forget(self) -> None:
+        """Begin a new game: the others may be others."""
+
     def stop(self) -> None:
         """End the search that runs in another thread; it returns what it has found."""
 
     def candidates(self) -> list[dict[str, object]]:
         """What the last search thinks of each move, the most visited first; nothing where it needed
-        none. See `core.rules.Engine`.
+        none. See `core.engine.Capable`.
 
         Under "share" what the mover may expect of the win, under "order" the seats as they are
         expected to finish, under "penalty" what is left of the mover's: both by the mean over all
@@ -57,7 +72,8 @@ class Engine:
         `report` is called with a first outcome within a millisecond and whenever a better move is
         found. Nodes are iterations, the score is the expected share of the win in thousandths, and
         the depth is the length of the principal variation; `limits.depth` is no bound for a tree
-        search. The first 128 iterations are made whatever the deadline. Where the game is over (a
+        search. The first 128 iterations are made whatever the deadline; what is not learned of the
+        others when the search is stopped is lost. Where the game is over (a
         judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
         can move.
         """

@@ -6,7 +6,7 @@ to play by an opponent policy is expected to go on so. docs/results.md has what 
 
 import os
 
-from libc.stdint cimport int16_t, int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -19,11 +19,14 @@ from ugolki.nn.network cimport (
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
 from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
-from ugolki.opponents.policies cimport LEVELS, policy_moves
+from ugolki.opponents.policies cimport LEVELS, Stop, policy_moves
 from ugolki.rules cimport (
     MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
 )
 
+from core.engine import (
+    CANDIDATES, EXPECTATION, FORGET, MULTIPV, OBSERVE, STOP, VISITS, Option, settled
+)
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
 from core.nn.sealed import resource, unseal
@@ -47,14 +50,9 @@ cdef enum:
     PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
     PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
     MOST_GAIN = 512             # no single move gains or loses more cost
-    # of the policy network's logits: what learns from a search's choices is too sure of them
-    PRIOR_PERCENT = 40
     ALONE = 12                  # moves that cost a player who is alone a factor of e
     # and by how many such factors a move that leads home sooner by one comes before another
     ALONE_PRIOR = 4
-
-cdef float EXPLORATION = 0.6
-cdef float FIRST_PLAY = 0.8
 
 ctypedef Board State
 
@@ -66,7 +64,9 @@ cdef struct Networks:
 
 cdef struct Context:
     Networks networks
+    int prior_percent           # of the policy network's logits
     int policy[LEVELS][SEATS]   # by which a seat's moves are predicted
+    const bint* stopped         # whether somebody asked for the end
 
 
 network_fill()
@@ -118,6 +118,7 @@ cdef inline void move_weights(
     """The policy network's, of the positions that the moves lead to. Another player may be one like
     us, or like most: half and half."""
     cdef const Networks* networks = &(<const Context*>context).networks
+    cdef int prior_percent = (<const Context*>context).prior_percent
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
@@ -145,7 +146,7 @@ cdef inline void move_weights(
         network_move(sums, networks.policy.rows[end], networks.policy.rows[start], moved)
         # in place: they begin as its bias
         network_sum(networks.policy.rows, moved, inputs, 2, moved)
-        outputs[i] = network_logit(&networks.policy, moved) * PRIOR_PERCENT // 100
+        outputs[i] = network_logit(&networks.policy, moved) * prior_percent // 100
     network_shares(outputs, count, weights)
     if not ours:
         opponent_outlook(b, seat, moves, count, now, next)
@@ -161,7 +162,8 @@ cdef inline void move_weights(
 cdef int predict(
     const void* context, const Board* b, int level, Move* found
 ) noexcept nogil:
-    return policy_moves((<const Context*>context).policy[level][b.ply & 3], level, b, found)
+    cdef const Context* ours = <const Context*>context
+    return policy_moves(ours.policy[level][b.ply & 3], level, b, found, ours.stopped)
 
 
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
@@ -240,24 +242,47 @@ include "maxn_mcts.pxi"
 cdef class Engine:
     """Chooses moves; it owns the tree, which it makes anew for every choice."""
 
+    CAPABILITIES = frozenset({STOP, FORGET, OBSERVE, CANDIDATES, VISITS, EXPECTATION, MULTIPV})
+    SCORE_UNIT = "expected share of the win in thousandths"
+    OPTIONS = (
+        Option("weights", str, "", "file of weights"),
+        Option("exploration", float, 0.6, "PUCT: what a prior is multiplied by", 0, 100),
+        Option(
+            "first_play", float, 0.8,
+            "value of a move that was never tried, as a part of its position's", 0, 10
+        ),
+        # what learns from a search's choices is too sure of them
+        Option("prior_percent", int, 40, "percent of the policy network's logits", 0, 1000),
+        Option("model", bool, True, "whether it learns how the others play"),
+    )
+
     cdef MctsTree* tree
     cdef Board root             # of the tree
-    cdef bint stopped
     cdef Context* context
+    cdef Stop stopping          # says what `tree.stopped` says, where the tree does not go
+    cdef bint learning          # whether it learns how the others play
     cdef readonly object opponents  # OpponentModel
 
-    def __cinit__(self, weights=None):
+    def __cinit__(self, **options):
+        settings = settled(Engine.OPTIONS, options)
         self.context = <Context*>malloc(sizeof(Context))
         self.tree = mcts_new(MOST_NODES, MOST_EDGES)
         if self.tree == NULL or self.context == NULL:
             raise MemoryError
-        if weights is None:
-            weights = resource(os.path.join(os.path.dirname(__file__), "nn", "weights.bin"))
-        read_weights(weights, &self.context.networks)
+        weights = settings["weights"]
+        if weights == "":
+            weights = os.path.join(os.path.dirname(__file__), "nn", "weights.bin")
+        read_weights(
+            resource(weights) if isinstance(weights, str) else weights, &self.context.networks
+        )
+        self.context.prior_percent = settings["prior_percent"]
+        self.learning = settings["model"]
+        self.stopping = Stop()
+        self.context.stopped = &self.stopping.asked
         self.tree.context = self.context
         self.tree.predict = predict
-        self.tree.exploration = EXPLORATION
-        self.tree.first_play = FIRST_PLAY
+        self.tree.exploration = settings["exploration"]
+        self.tree.first_play = settings["first_play"]
         self.opponents = OpponentModel()
 
     def __dealloc__(self):
@@ -267,19 +292,25 @@ cdef class Engine:
     def observe(self, Position position, move):
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""
-        self.opponents.observe(position, move)
+        if self.learning:
+            self.opponents.observe(position, move)
+
+    def forget(self):
+        """Begin a new game: the others may be others."""
+        self.opponents = OpponentModel()
 
     def stop(self):
         """End the search that runs in another thread; it returns what it has found."""
-        self.stopped = True
+        self.tree.stopped = self.stopping.asked = True
 
     def choose(self, Position position, limits, report=None):
-        """The most visited move. See `core.rules.Searcher`.
+        """The most visited move. See `core.engine.Engine`.
 
         `report` is called with a first outcome within a millisecond and whenever a better move is
         found. Nodes are iterations, the score is the expected share of the win in thousandths, and
         the depth is the length of the principal variation; `limits.depth` is no bound for a tree
-        search. The first 128 iterations are made whatever the deadline. Where the game is over (a
+        search. The first 128 iterations are made whatever the deadline; what is not learned of the
+        others when the search is stopped is lost. Where the game is over (a
         judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
         can move.
         """
@@ -290,7 +321,7 @@ cdef class Engine:
         cdef double deadline = 0 if limits.deadline is None else limits.deadline
         cdef uint64_t most = DEFAULT_ITERATIONS if limits.deadline is None else <uint64_t>1 << 40
         cdef uint64_t done, chunk
-        cdef int32_t best, reported
+        cdef int wanted = limits.multipv
         cdef int count = generate(&root, root.ply & 3, moves)
         if count == 0:
             raise RuleError("no piece can move")
@@ -303,28 +334,31 @@ cdef class Engine:
             most = 1
         elif limits.nodes is not None:
             most = limits.nodes
-        self.stopped = False
+        tree.stopped = self.stopping.asked = False
         done = self.first_iterations(most)
-        reported = -1
+        reported = []
         if self.opponents.observed:
             if report is not None:
-                report(self.outcome(done, started))
+                for line in self.lines(wanted, done, started):
+                    report(line)
             self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
             done = self.first_iterations(most)
         while True:
-            best = mcts_best(tree, 0)
-            if report is not None and best != reported:
-                report(self.outcome(done, started))
+            over_now = done >= most or tree.stopped or (deadline > 0 and clock_now() >= deadline)
+            best = self.best_edges(wanted)
+            if report is not None and (best != reported or over_now and wanted > 1):
+                for line in self.lines(wanted, done, started):
+                    report(line)
                 reported = best
-            if done >= most or self.stopped or (deadline > 0 and clock_now() >= deadline):
-                return self.outcome(done, started)
+            if over_now:
+                return self.lines(1, done, started)[0]
             chunk = min(most - done, done, <uint64_t>4096)
             with nogil:
                 done += mcts_run(tree, &root, chunk, deadline)
 
     def candidates(self):
         """What the last search thinks of each move, the most visited first; nothing where it needed
-        none. See `core.rules.Engine`.
+        none. See `core.engine.Capable`.
 
         Under "share" what the mover may expect of the win, under "order" the seats as they are
         expected to finish, under "penalty" what is left of the mover's: both by the mean over all
@@ -381,9 +415,13 @@ cdef class Engine:
     cdef uint64_t first_iterations(self, uint64_t most):
         """Begin the tree with at most so many of them; returns how many there were."""
         cdef Board* root = &self.root
+        cdef MctsTree* tree = self.tree
+        cdef uint64_t done
         self.expect(root.ply & 3)
-        mcts_start(self.tree, root, root.key)
-        return mcts_run(self.tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
+        with nogil:
+            mcts_start(tree, root, root.key)
+            done = mcts_run(tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
+        return done
 
     cdef learn(self, double deadline):
         """Have the opponent model learn from what it has observed."""
@@ -391,8 +429,10 @@ cdef class Engine:
         self.tree.levels = 0        # a stranger predicts nobody
         likelihoods = []
         for position, move in self.opponents.observed:
-            likelihoods.append(stranger(self.tree, &position.board, move))
-        self.opponents.learn(likelihoods, deadline)
+            likelihoods.append(
+                0 if self.tree.stopped else stranger(self.tree, &position.board, move)
+            )
+        self.opponents.learn(likelihoods, deadline, self.stopping)
 
     cdef expect(self, int own):
         """Have the tree of our own seat predict the others as the opponent model does."""
@@ -404,9 +444,29 @@ cdef class Engine:
                     (0, 0) if own == seat else self.opponents.expectation(seat, level)
                 )
 
-    cdef outcome(self, uint64_t iterations, double started):
+    cdef list best_edges(self, int wanted):
+        """The root's edges that were visited most, the best first; one at least."""
         cdef MctsTree* tree = self.tree
-        cdef int32_t best = mcts_best(tree, 0)
+        cdef int32_t i
+        if wanted <= 1:
+            return [mcts_best(tree, 0)]
+        edges = [
+            (-<int64_t>tree.edges[i].visits, -tree.edges[i].total, i)
+            for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
+            if tree.edges[i].visits
+        ]
+        return [edge for _, _, edge in sorted(edges)[:wanted]] or [mcts_best(tree, 0)]
+
+    cdef list lines(self, int wanted, uint64_t iterations, double started):
+        """The best lines, by their ranks."""
+        return [
+            self.outcome(edge, rank, iterations, started)
+            for rank, edge in enumerate(self.best_edges(wanted), start=1)
+        ]
+
+    cdef outcome(self, int32_t best, int rank, uint64_t iterations, double started):
+        """The line that begins with an edge of the root."""
+        cdef MctsTree* tree = self.tree
         cdef int score = <int>(
             1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
         )
@@ -416,7 +476,9 @@ cdef class Engine:
             if tree.edges[best].visits == 0:
                 break
             line.append(move_tuple(tree.edges[best].move))
-        return SearchInfo(line[0], score, len(line), iterations, clock_now() - started, tuple(line))
+        return SearchInfo(
+            line[0], score, len(line), iterations, clock_now() - started, tuple(line), rank
+        )
 
 
 cdef double stranger(MctsTree* tree, const Board* board, move):
@@ -436,11 +498,12 @@ cdef double stranger(MctsTree* tree, const Board* board, move):
     cdef double total = 0
     if count < 2:
         return 0
-    mcts_start(tree, &root, root.key)
-    mcts_run(tree, &root, LEARNING_ITERATIONS, 0)
-    opponent_outlook(&root, root.ply & 3, moves, count, now, next)
-    opponent_logits(now, next, count, logits)
-    network_shares(logits, count, shares)
+    with nogil:
+        mcts_start(tree, &root, root.key)
+        mcts_run(tree, &root, LEARNING_ITERATIONS, 0)
+        opponent_outlook(&root, root.ply & 3, moves, count, now, next)
+        opponent_logits(now, next, count, logits)
+        network_shares(logits, count, shares)
     for i in range(count):
         total += shares[i]
     for i in range(count):

@@ -27,7 +27,7 @@
 # `context` is the tree's, a const void*: what these functions need beside the position.
 #
 # It offers MctsTree (memory made by mcts_new, freed by mcts_free), mcts_start and mcts_run. The
-# engine sets exploration and first_play; context, where its functions need one; predict, levels and
+# engine sets exploration and first_play, and resets stopped; context, where its functions need one; predict, levels and
 # confidence, where it has an opponent model.
 
 from libc.math cimport sqrtf
@@ -81,6 +81,7 @@ cdef struct MctsTree:
     bint predicting
     double seconds[MCTS_MOST_LEVELS]    # the most that a prediction has taken at a level
     double deadline         # on core.native.clock; 0: none
+    bint stopped            # somebody asked for the end
     uint64_t random
     double shares[PLAYERS]  # of every seat, summed over the visits of the root
 
@@ -277,13 +278,15 @@ cdef inline uint64_t mcts_run(
     MctsTree* t, const State* root, uint64_t iterations, double deadline
 ) noexcept nogil:
     """At most so many iterations, fewer when the deadline (on core.native.clock; 0: none) comes
-    first; returns how many."""
+    first, or somebody sets `stopped`; returns how many."""
     cdef uint64_t done = 0
     t.deadline = deadline
     while done < iterations:
         mcts_iterate(t, root)
         done += 1
-        if deadline > 0 and (t.predicting or (done & 15) == 0) and clock_now() >= deadline:
+        if (t.predicting or (done & 15) == 0) and (
+            t.stopped or deadline > 0 and clock_now() >= deadline
+        ):
             break
     return done
 

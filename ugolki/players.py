@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
+from core.engine import configured
 from core.errors import RuleError, UnknownNameError
 from core.players import Greedy, Uniform
 from ugolki.geometry import distance
@@ -12,9 +13,11 @@ from ugolki.protocol import PASS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from core.rules import Move, Position, Searcher
+    from core.engine import Searcher
+    from core.rules import Move, Position
 
 PACKED = ("bot", "greedy", "random")
 """The players that a package has."""
@@ -22,16 +25,20 @@ NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name; `seed` makes its random choices reproducible. Raises
-    UnknownNameError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
+    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    return configured(name, lambda bare: _maker(bare, seed))
+
+
+def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         from ugolki.engine import Engine  # noqa: PLC0415  (compiled)
 
-        return Engine()
+        return Engine
     if name == "greedy":
-        return Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
+        return lambda: Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
     if name == "random":
-        return Uniform(Random(seed), playing_on)
+        return lambda: Uniform(Random(seed), playing_on)
     try:
         import ugolki.frozen.players as frozen  # noqa: PLC0415
     except ImportError:
@@ -44,7 +51,7 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
             f"Ugolki has no built-in player {name!r}; "
             f"there are: {', '.join(NAMES)} (or other numbers)"
         )
-    return found
+    return lambda: found
 
 
 def gain(position: Position, move: Move) -> int:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from core.rules import Move, Position, Searcher
+    from core.engine import Searcher
+    from core.rules import Move, Position
 
 PLIES = {"sample:4": 2, "sample:5": 3, "sample:6": 4, "sample:7": 5, "sample:8": 6}
 """How far these look ahead."""

@@ -17,14 +17,15 @@ from core.limits import Limits
 
 RANDOM_PLIES = 2
 """At the start of a game, that none is like another."""
-TABLE_BYTES = 1 << 22
+TABLE = 4
+"""Megabytes of the engine's table."""
 
 
 def play(seed: str, nodes: int, explore: float) -> list[list[int]]:
     """The positions of a game: the phase and the features for the side to move, then the cells by
     which that side won."""
     random = Random(seed)
-    engine = Engine(TABLE_BYTES)
+    engine = Engine(hash=TABLE)
     position = Position.start(random.randrange(1 << 40))
     seen: list[tuple[int, list[int]]] = []
     while not position.over:

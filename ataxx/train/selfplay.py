@@ -35,13 +35,13 @@ LOPSIDED = 500
 WON = 1600
 SOLVED = 29_000
 
-TABLE_BYTES = 1 << 20
-"""Of the engine's table in self-play: it stays in the processor's cache, and a few thousand nodes
+TABLE = 1
+"""Megabytes of the engine's table in self-play: it stays in the processor's cache, and a few thousand nodes
 fit."""
 
 
 def engine() -> Engine:
-    return Engine(TABLE_BYTES)
+    return Engine(hash=TABLE)
 
 
 MOST_PIECES = 45

@@ -8,7 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from connexion.rules import Position
-    from core.rules import Searcher
+    from core.engine import Searcher
 
 MOST_PLIES = 20
 MOST_WIDTH = 320

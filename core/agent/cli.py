@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from core.rules import Position, Searcher
+    from core.engine import Searcher
+    from core.rules import Position
 
     PositionT = TypeVar("PositionT", bound=Position)
 
@@ -39,7 +40,7 @@ class Choice:
     """What the caller of an agent chose, on the command line or else in the environment.
 
     Attributes:
-        player: name of a built-in player; asked: whether the caller named it.
+        player: a built-in player, with its options; asked: whether the caller named it.
         seed: for players that choose at random; nodes: of every search, None to search by the
             clock.
     """
@@ -79,7 +80,9 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
     )
     parser.add_argument("word", nargs="*", help="ignored: some judges add a word of their own")
     parser.add_argument(
-        "--player", metavar="NAME", help=f"{', '.join(players)} (default: {players[0]})"
+        "--player",
+        metavar="NAME",
+        help=f"{', '.join(players)} (default: {players[0]}), with options as in NAME:OPTION=VALUE",
     )
     parser.add_argument(
         "--seed",
@@ -114,11 +117,11 @@ def equip(
     their Position, `slow` the reference rules. Where something compiled is missing, or does not fit
     this machine, and the caller named no player, a game is not to be lost
     for that: it is SPARE on the slow rules, and a line that says so. Exits with status 1 where the
-    player that was named cannot play, and with 2 where there is none of that name.
+    player that was named cannot play, and with 2 where there is none of that name or an option is wrong.
     """
     try:
         return fast(), player(choice.player, choice.seed)
-    except UnknownNameError as error:
+    except (UnknownNameError, TextError) as error:
         complain(str(error))
         raise SystemExit(BAD_INPUT) from error
     except ImportError as error:

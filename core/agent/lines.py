@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from core.agent.files import GOOD, complain
+from core.engine import OBSERVE, can
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
 from core.timeman import player_limits
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO
 
-    from core.rules import LineProtocol, Move, Position, Searcher
+    from core.engine import Searcher
+    from core.rules import LineProtocol, Move, Position
 
 
 CLOCK: Callable[[], float] = now
@@ -88,7 +90,6 @@ class Agent:
         self._anywhere = anywhere
         self._start = start
         self._nodes = nodes
-        self._observe: Callable[[Position, Move], None] | None = getattr(player, "observe", None)
         self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
         self._greeted = False
@@ -241,8 +242,8 @@ class Agent:
         if self._draw_due or self._position.to_move == self._seat:
             raise LostError("a line before this one is missing")
         before, self._position = self._position, self._position.play(move)
-        if self._observe is not None:
-            self._observe(before, move)
+        if can(self._player, OBSERVE):
+            self._player.observe(before, move)
         if self._reveal is not None:
             self._position = self._reveal(self._position, drawn)
 

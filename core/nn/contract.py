@@ -20,7 +20,7 @@ class ForgetfulSearcher(Protocol):
     """An engine that plays game after game."""
 
     def choose(self, position: Any, limits: Limits) -> SearchInfo:
-        """As `core.rules.Searcher`."""
+        """As `core.engine.Searcher`."""
         ...
 
     def forget(self) -> None:

@@ -15,13 +15,13 @@
 #   state_key(State*)                    64-bit hash of all that the value depends on
 #   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
 #   move_tuple(State*, Move)             the move as Python sees it
-#   PATIENCE                             what part of the time meant for a search one of middling difficulty takes
 # and after the inclusion:
 #   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
 #   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)   fail-soft value where the search ends, of a position whose evaluation is
 #                                        known: just that, or a search of what is not quiet
 #
-# It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget, ab_choose.
+# It offers AbSearch, whose memory the caller owns, and ab_options, ab_new, ab_free, ab_forget,
+# ab_choose. Scores are 400 points to a unit of the logistic function; so are margins.
 
 from libc.math cimport log
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
@@ -31,6 +31,7 @@ from libc.string cimport memmove, memset
 from core.native.clock cimport clock_now
 from core.native.pages cimport table_free, table_new
 
+from core.engine import Option
 from core.limits import SearchInfo
 
 cdef enum:
@@ -43,10 +44,9 @@ cdef enum:
     AB_BUCKET = 4           # entries that share a cache line
     AB_UNKNOWN = 1 << 16    # no evaluation
     AB_MOST_HISTORY = 8192
-    # a move is searched a ply less deep for so many points that the evaluation after it is short of
-    # the window
-    AB_DEFICIT = 40
     AB_MOST_DEFICITS = 3    # plies
+    AB_MOST_LINES = 64
+    AB_DEPTHS = 64          # of the table of reductions, and as many numbers of moves
 
 cdef struct AbEntry:
     uint64_t key
@@ -61,6 +61,13 @@ cdef struct AbSearch:
     uint64_t buckets        # their number is a power of two
     uint8_t age
     const void* weights     # the engine's own: what its evaluation needs beside the position
+    # what ab_options says of them
+    double patience
+    int futility, late_moves, quiet_margin, quiet_slope, deficit, window
+    uint8_t* reductions     # plies, by depth and number of the move
+    # root moves that are left out, for further lines
+    uint16_t barred[AB_MOST_LINES]
+    int barred_count
     uint64_t nodes
     uint64_t max_nodes      # 0: no bound
     double deadline         # on core.native.clock; 0: no bound
@@ -74,37 +81,96 @@ cdef struct AbSearch:
     int evaluations[AB_MAX_PLY + 2]
     int16_t history[2][SLOTS]
 
-cdef uint8_t AB_REDUCTION[64][64]       # plies by depth and number of the move
+cdef double AB_USUAL_REDUCTION = 2.0
+# the usual table, which all searches share
+cdef uint8_t AB_REDUCTION[AB_DEPTHS * AB_DEPTHS]
 
 
-cdef void ab_fill_tables() noexcept:
+cdef void ab_fill_reductions(uint8_t* reductions, double divisor) noexcept:
     cdef int depth, number
-    for depth in range(1, 64):
-        for number in range(1, 64):
-            AB_REDUCTION[depth][number] = <uint8_t>(0.5 + log(depth) * log(number) / 2.0)
+    for depth in range(1, AB_DEPTHS):
+        for number in range(1, AB_DEPTHS):
+            reductions[AB_DEPTHS * depth + number] = <uint8_t>(
+                min(AB_MAX_PLY, 0.5 + log(depth) * log(number) / divisor)
+            )
 
 
-ab_fill_tables()
+ab_fill_reductions(AB_REDUCTION, AB_USUAL_REDUCTION)
 
 
-cdef AbSearch* ab_new(uint64_t bytes) noexcept:
-    """A search with a table of at most that size; NULL where memory is short."""
+cdef tuple ab_options(double patience):
+    """The options of every engine with this search; of `patience`, the default differs."""
+    return (
+        Option("hash", int, 64, "transposition table, in MB", 1, 65536),
+        Option(
+            "patience", float, patience,
+            "part of the time meant for a move that one of middling difficulty takes", 0.01, 10
+        ),
+        Option(
+            "futility", int, 50, "reverse futility: margin for each ply that is left, in points",
+            0, 10_000
+        ),
+        Option(
+            "late_moves", int, 4,
+            "moves tried at shallow nodes, beside twice the square of the depth", 1, 1000
+        ),
+        Option(
+            "quiet_margin", int, 160,
+            "futility of quiet moves: margin, in points", 0, 10_000
+        ),
+        Option(
+            "quiet_slope", int, 80,
+            "futility of quiet moves: more of it for each ply that is left, in points", 0, 10_000
+        ),
+        Option(
+            "reduction", float, AB_USUAL_REDUCTION,
+            "late moves: log(depth) * log(number) is divided by it, for plies less", 0.25, 1000
+        ),
+        Option(
+            "deficit", int, 40,
+            "points short of the window for which a late move is searched a ply less deep",
+            1, 100_000
+        ),
+        Option("window", int, 30, "half of the aspiration window, in points", 1, 30_000),
+    )
+
+
+cdef AbSearch* ab_new(dict settings) except NULL:
+    """A search with these values of `ab_options`. Raises MemoryError."""
     cdef AbSearch* s = <AbSearch*>calloc(1, sizeof(AbSearch))
+    cdef uint64_t bytes = <uint64_t>settings["hash"] << 20
     if s == NULL:
-        return NULL
+        raise MemoryError
+    s.patience = settings["patience"]
+    s.futility = settings["futility"]
+    s.late_moves = settings["late_moves"]
+    s.quiet_margin = settings["quiet_margin"]
+    s.quiet_slope = settings["quiet_slope"]
+    s.deficit = settings["deficit"]
+    s.window = settings["window"]
+    s.reductions = AB_REDUCTION
+    if settings["reduction"] != AB_USUAL_REDUCTION:
+        s.reductions = <uint8_t*>calloc(AB_DEPTHS, AB_DEPTHS)
+        if s.reductions == NULL:
+            free(s)
+            raise MemoryError
+        ab_fill_reductions(s.reductions, settings["reduction"])
     s.buckets = 1
     while 2 * s.buckets * AB_BUCKET * sizeof(AbEntry) <= bytes:
         s.buckets *= 2
     s.table = <AbEntry*>table_new(s.buckets * AB_BUCKET * sizeof(AbEntry))
     if s.table == NULL:
-        free(s)
-        return NULL
+        ab_free(s)
+        raise MemoryError
     return s
 
 
 cdef void ab_free(AbSearch* s) noexcept:
     if s != NULL:
-        table_free(s.table, s.buckets * AB_BUCKET * sizeof(AbEntry))
+        if s.table != NULL:
+            table_free(s.table, s.buckets * AB_BUCKET * sizeof(AbEntry))
+        if s.reductions != AB_REDUCTION:
+            free(s.reductions)
         free(s)
 
 
@@ -189,6 +255,19 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
     return move
 
 
+cdef inline int ab_without_barred(const AbSearch* s, Move* moves, int count) noexcept nogil:
+    """Take the barred ones from moves; how many are left."""
+    cdef int i, j, kept = 0
+    for i in range(count):
+        for j in range(s.barred_count):
+            if moves[i] == s.barred[j]:
+                break
+        else:
+            moves[kept] = moves[i]
+            kept += 1
+    return kept
+
+
 cdef inline int ab_node(
     AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply, Move excluded
 ) noexcept nogil:
@@ -242,7 +321,7 @@ cdef inline int ab_node(
     # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are
     # left.
     if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
-        if evaluation - 50 * depth >= beta:
+        if evaluation - s.futility * depth >= beta:
             return evaluation
     # Internal iterative reduction: without a move from the table the order is poor, and the next
     # iteration will have one.
@@ -250,6 +329,8 @@ cdef inline int ab_node(
         depth -= 1
     # 4. Moves and their order: history counts for up to 8 of move_order, a killer for 2 more.
     count = legal_moves(state, moves)
+    if ply == 0 and s.barred_count:
+        count = ab_without_barred(s, moves, count)
     for i in range(count):
         if moves[i] == table_move:
             order[i] = 1 << 30
@@ -270,13 +351,15 @@ cdef inline int ab_node(
             # 5. Late moves of shallow nodes are not even tried, nor anywhere those that promise
             # nothing,
             if not noisy and depth <= 4 and not pv_node and i >= (
-                4 + depth * depth * 2
+                s.late_moves + depth * depth * 2
             ) >> (not improving):
                 break
             if i >= 2 and move_order(state, move) == 0:
                 break
             # 6. nor those of a position that is too bad for a quiet move to help.
-            if depth <= 6 and i >= 3 and evaluation + 160 + 80 * depth <= alpha:
+            if depth <= 6 and i >= 3 and (
+                evaluation + s.quiet_margin + s.quiet_slope * depth <= alpha
+            ):
                 break
         # 7. Singular extension: deeper where all other moves are worse by far. Where they are not,
         # and good enough, that is enough.
@@ -309,12 +392,14 @@ cdef inline int ab_node(
             child_evaluation = AB_UNKNOWN
             reduction = 0
             if depth >= 2 and i >= 2:
-                reduction = AB_REDUCTION[min(depth, 63)][min(i, 63)]
+                reduction = s.reductions[
+                    AB_DEPTHS * min(depth, AB_DEPTHS - 1) + min(i, AB_DEPTHS - 1)
+                ]
                 reduction += (not improving) - pv_node - noisy
                 if not finished(&child):
                     child_evaluation = evaluate(s, &child)
                     reduction += max(
-                        0, min((alpha + child_evaluation) // AB_DEFICIT, AB_MOST_DEFICITS)
+                        0, min((alpha + child_evaluation) // s.deficit, AB_MOST_DEFICITS)
                     )
                 reduction = max(0, min(reduction, depth - 1))
             value = -ab_node(
@@ -356,7 +441,7 @@ cdef inline int ab_node(
                         s.killers[ply][1] = s.killers[ply][0]
                         s.killers[ply][0] = move
                     break
-    if excluded == NO_MOVE:
+    if excluded == NO_MOVE and not (ply == 0 and s.barred_count):
         bound = AB_AT_LEAST if best >= beta else AB_EXACT if best > first_alpha else AB_AT_MOST
         ab_store(s, key, depth, bound, best, evaluation, best_move, ply)
     return best
@@ -365,7 +450,7 @@ cdef inline int ab_node(
 cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) noexcept nogil:
     """Search the root to a depth, in a window about the value of the iteration before; worthless
     when s.stopped."""
-    cdef int width = 30
+    cdef int width = s.window
     cdef int alpha = -AB_WIN, beta = AB_WIN, value
     if depth >= 4 and -AB_SURE < last_value < AB_SURE:
         alpha, beta = last_value - width, last_value + width
@@ -390,7 +475,7 @@ cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
     has changed of late (`stable` iterations ago), and where the value has dropped.
     """
     cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
-    return PATIENCE * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (
+    return s.patience * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (
         1 + min(max(drop, 0), 200) / 300.0
     )
 
@@ -407,17 +492,49 @@ cdef tuple ab_line(const AbSearch* s, const State* root):
     return tuple(line)
 
 
+cdef list ab_further_lines(
+    AbSearch* s, const State* root, int depth, int wanted, list before, double started
+):
+    """The best lines at a depth but for the first, which has just been searched.
+
+    `before` are the lines of the iteration before. Worthless when s.stopped.
+    """
+    cdef int value, last_value
+    lines = []
+    while s.barred_count < wanted - 1 and s.pv_length[0]:
+        s.barred[s.barred_count] = s.pv[0][0]
+        s.barred_count += 1
+        last_value = before[s.barred_count].score if len(before) > s.barred_count else 0
+        with nogil:
+            value = ab_iterate(s, root, depth, last_value)
+        if s.stopped:
+            break
+        if s.pv_length[0]:
+            line = ab_line(s, root)
+            lines.append(SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line))
+    return lines
+
+
+cdef list ab_ranked(list lines):
+    """Lines by their scores, the best first, each with its rank."""
+    lines.sort(key=lambda line: -line.score)
+    for rank, line in enumerate(lines, start=1):
+        line.rank = rank
+    return lines
+
+
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     """Iterative deepening: the best move of the position within the limits, of a game that goes on.
-    See `core.rules.Searcher`.
+    See `core.engine.Engine`.
 
     `deepest` bounds the depth beside the limits. `report`, if not None, is called after every
-    iteration.
+    iteration, and where several lines are wanted for each.
     """
     cdef Move moves[MAX_MOVES]
     cdef double started = clock_now()
     cdef double soft = 0 if limits.soft is None else limits.soft - started
-    cdef int depth, value = 0, last_value = 0, stable = 0, i
+    cdef int depth, value = 0, last_value = 0, stable = 0, wanted, number
+    cdef uint64_t best_nodes, root_nodes
     s.age = (s.age + 1) & 63
     s.nodes = 0
     s.stopped = False
@@ -425,10 +542,14 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     s.max_nodes = 0 if limits.nodes is None else limits.nodes
     s.deadline = 0 if limits.deadline is None else limits.deadline
     memset(s.killers, 0xFF, sizeof(s.killers))
-    if legal_moves(root, moves) == 1:
+    number = legal_moves(root, moves)
+    if number == 1:
         deepest = 1
+    wanted = min(limits.multipv, number, AB_MOST_LINES)
     found = SearchInfo(move_tuple(root, moves[0]))
+    lines = []
     for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
+        s.barred_count = 0
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
         if s.pv_length[0]:
@@ -442,9 +563,22 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
                 )
         if s.stopped:
             break
+        if wanted > 1:
+            best_nodes, root_nodes = s.best_nodes, s.root_nodes
+            further = ab_further_lines(s, root, depth, wanted, lines, started)
+            if s.stopped:
+                break
+            s.best_nodes, s.root_nodes = best_nodes, root_nodes
+            lines = ab_ranked([found, *further])
+            found = lines[0]
+            value = found.score
         if report is not None:
-            report(found)
-        if AB_WIN - abs(value) <= depth:  # a forced end that no deeper search can change
+            for line in lines or [found]:
+                report(line)
+        # a forced end that no deeper search can change
+        if AB_WIN - abs(value) <= depth and (
+            wanted < 2 or all(AB_WIN - abs(line.score) <= depth for line in lines)
+        ):
             break
         if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(
             s, stable, last_value - value

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from core.engine import SOLVE, can
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
@@ -101,7 +102,7 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
     """Solve the last plies of every game of GAME in the records RUN, and print what each player
     gave away in them."""
     engine: Any = registry.load(game, "engine").Engine()
-    if not hasattr(engine, "solve"):
+    if not can(engine, SOLVE):
         raise QuartetError(f"the engine of {game} solves no endings")
     rules = registry.load(game, "rules").Position
     plan, results = records.read(run)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from core.background import Thinking
+from core.engine import CANDIDATES, MULTIPV, can, score_unit
 from core.errors import QuartetError
 from core.limits import Limits
 from core.native.clock import now
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
 
+    from core.engine import Searcher
     from core.limits import SearchInfo
-    from core.rules import Move, Position, Searcher
+    from core.rules import Move, Position
 
 USUAL_SECONDS = 10.0
 """Where no limit is given."""
@@ -47,7 +49,19 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes, or iterations of a tree search.")
 @click.option("--depth", type=click.IntRange(min=1), help="Plies of iterative deepening.")
 @click.option(
-    "--player", "name", metavar="NAME", help="A built-in player instead of the game's engine."
+    "--player",
+    "name",
+    metavar="NAME",
+    help="A built-in player instead of the game's engine, with or without options: "
+    "bot:OPTION=VALUE,...",
+)
+@click.option(
+    "--lines",
+    "multipv",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many of the best lines; the limits are for all of them together.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, in the end.")
 def command(
@@ -58,19 +72,22 @@ def command(
     nodes: int | None,
     depth: int | None,
     name: str | None,
+    multipv: int,
     as_json: bool,
 ) -> None:
     """Let the engine of GAME think about a position, and show depth, score, nodes, speed and the
     principal variation as they come.
 
-    The score is for the side to move, in the unit of the game's engine. Ctrl-C ends the search;
-    what is known by then is the result.
+    The score is for the side to move, in the unit that stands above the table. Ctrl-C ends the
+    search; what is known by then is the result.
 
     \b
     quartet analyse ugolki --position input.txt --seconds 5
-    quartet analyse ugolki --nodes 100000 --json
+    quartet analyse ugolki --nodes 100000 --lines 3 --json
     """
     player = _player(game, name)
+    if multipv > 1 and not can(player, MULTIPV):
+        raise QuartetError("this player shows one line only: leave away --lines")
     rules: type[Position] = registry.load(
         game, "rules" if registry.has(game, "rules") else "reference"
     ).Position
@@ -88,6 +105,7 @@ def command(
                 positions.root(game, registry.load(game, "reference").Position, position, options),
             )
         )
+        console.print(f"score: {score_unit(player)}", soft_wrap=True, markup=False)
         console.print(HEAD, style="bold", soft_wrap=True)
 
     def show(info: SearchInfo) -> None:
@@ -97,7 +115,12 @@ def command(
 
     if seconds is None and nodes is None and depth is None:
         seconds = USUAL_SECONDS
-    limits = Limits(deadline=None if seconds is None else now() + seconds, nodes=nodes, depth=depth)
+    limits = Limits(
+        deadline=None if seconds is None else now() + seconds,
+        nodes=nodes,
+        depth=depth,
+        multipv=multipv,
+    )
     with _enough() as enough:
         thinking = Thinking(player, root, limits, show)
         while not (thinking.wait(LISTEN_SECONDS) or enough.is_set()):
@@ -110,12 +133,22 @@ def command(
     if as_json:
         print(
             json.dumps(
-                _record(game, root, found, lines, candidates, say, interrupted=enough.is_set()),
+                _record(
+                    game,
+                    root,
+                    found,
+                    lines,
+                    candidates,
+                    say,
+                    unit=score_unit(player),
+                    interrupted=enough.is_set(),
+                ),
                 indent=2,
             )
         )
         return
-    if not lines or (lines[-1].nodes, lines[-1].pv) != (found.nodes, found.pv):
+    first = [line for line in lines if line.rank == 1]
+    if not first or (first[-1].nodes, first[-1].pv) != (found.nodes, found.pv):
         console.print(_line(found, root, say), soft_wrap=True, markup=False)
     if candidates:
         console.print(_table(candidates, root, say))
@@ -164,6 +197,8 @@ def _line(info: SearchInfo, root: Position, say: Callable[[Move, Position], str]
     """A row below HEAD."""
     speed = f"{info.nps:,.0f}" if info.seconds > 0 else "-"
     moves = ", ".join(_named(info.pv or (info.move,), root, say))
+    if info.rank > 1:
+        moves = f"{info.rank}. {moves}"
     return f"{info.depth:>5} {info.score:>7} {info.nodes:>14,} {speed:>12} {info.seconds:>8.2f}  {moves}"
 
 
@@ -179,10 +214,8 @@ def _named(
 
 
 def _candidates(player: object) -> list[Mapping[str, object]]:
-    """What the engine thinks of single moves; `core.rules.Engine` says what that is. None for most
-    engines."""
-    offered: Callable[[], list[Mapping[str, object]]] | None = getattr(player, "candidates", None)
-    return [] if offered is None else offered()
+    """What the engine thinks of single moves; none for most engines."""
+    return [*player.candidates()] if can(player, CANDIDATES) else []
 
 
 def _table(
@@ -217,12 +250,14 @@ def _record(
     candidates: Sequence[Mapping[str, object]],
     say: Callable[[Move, Position], str],
     *,
+    unit: str,
     interrupted: bool,
 ) -> dict[str, object]:
     """The outcome for machines; moves as the game writes them."""
 
     def row(info: SearchInfo) -> dict[str, object]:
         return {
+            "rank": info.rank,
             "depth": info.depth,
             "score": info.score,
             "nodes": info.nodes,
@@ -237,6 +272,7 @@ def _record(
         "seat": root.to_move,
         "best": say(found.move, root),
         "move": list(found.move),
+        "score_unit": unit,
         **row(found),
         "interrupted": interrupted,
         "lines": [row(info) for info in lines],

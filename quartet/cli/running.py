@@ -163,7 +163,13 @@ class Settings:
                     raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
             prefix, program = seating.split(known, command)
             path = seating.absolute(program)
-            whole = command if built_in else f"{prefix}:{path}" if prefix else path
+            whole = (
+                seating.whole_player(game, command)
+                if built_in
+                else f"{prefix}:{path}"
+                if prefix
+                else path
+            )
             bound = int(nodes[name]) if built_in and name in nodes else None
             taking_part.append(Player(name, whole, ms.get(name), bound))
         casting = Casting(
@@ -206,7 +212,7 @@ class Settings:
         players = [
             {
                 **msgspec.to_builtins(player),
-                "fingerprint": fingerprints.fingerprint(casting.game, player.command),
+                "fingerprint": _fingerprint(casting.game, player.command),
             }
             for player in casting.players
         ]
@@ -228,6 +234,16 @@ class Settings:
             plan,
             [c.name for c in casting.players],
         )
+
+
+def _fingerprint(game: str, command: str) -> str:
+    """A digest of all that makes a player, the files that its options name included."""
+    found = fingerprints.fingerprint(game, command)
+    if not registry.is_player(game, command):
+        return found
+    for file in seating.option_files(game, command).values():
+        found = hashlib.sha256(found.encode() + file.read_bytes()).hexdigest()[:16]
+    return found
 
 
 def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from core.rules import Searcher
+    from core.engine import Searcher
     from ugolki.rules import Position
 
 MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000

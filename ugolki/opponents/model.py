@@ -13,7 +13,7 @@ from core.errors import QuartetError
 from core.native.clock import now
 from ugolki.geometry import SEATS, SIZE
 from ugolki.opponents.beliefs import LEVELS, POLICIES, Beliefs
-from ugolki.opponents.policies import likelihood
+from ugolki.opponents.policies import Stop, likelihood
 from ugolki.rules import Position
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class OpponentModel:
         self.see(position)
         self.observed.append((position, (*move,)))
 
-    def learn(self, likelihoods: Sequence[float], deadline: float) -> None:
+    def learn(self, likelihoods: Sequence[float], deadline: float, stop: Stop) -> None:
         """Learn from what was observed, and from nothing twice.
 
         All moves are compared with what the policies predict at one level before one is at the
@@ -65,6 +65,7 @@ class OpponentModel:
             likelihoods: for each of `observed`, how likely somebody who follows no policy makes the
                 move; 0 where there was no choice.
             deadline: on core.native.clock; what is not learned by then is lost. 0: none.
+            stop: ends it before, within a few milliseconds.
         """
         choices = [
             (position, move, likely)
@@ -76,7 +77,11 @@ class OpponentModel:
             for position, move, likely in choices:
                 if 0 < deadline <= now():
                     return
-                hits = [likelihood(position, move, policy, level) for policy in range(POLICIES)]
+                hits = [
+                    likelihood(position, move, policy, level, stop) for policy in range(POLICIES)
+                ]
+                if stop.asked:
+                    return
                 self.beliefs[level][position.to_move].learn(hits, likely)
 
     def expectation(self, seat: int, level: int) -> tuple[int, float]:

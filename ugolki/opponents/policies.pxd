@@ -13,4 +13,11 @@ cdef enum:
 cdef enum:
     LEVELS = 3              # at which a policy predicts: each takes more time, and errs less
 
-cdef int policy_moves(int policy, int level, const Board* board, Move* found) noexcept nogil
+
+cdef class Stop:
+    cdef readonly bint asked    # whether somebody wants what goes on to end
+
+# `stopped` ends it before its time, and what it finds is then worthless; NULL: nothing does
+cdef int policy_moves(
+    int policy, int level, const Board* board, Move* found, const bint* stopped
+) noexcept nogil

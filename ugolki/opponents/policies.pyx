@@ -93,6 +93,7 @@ cdef Move beam_move(int width, const Board* board) noexcept nogil:
 
 cdef struct Race:
     Board board
+    const bint* stopped
     int root                    # the seat that searches
     int32_t costs[SEATS]
 
@@ -163,6 +164,8 @@ cdef int race_value(
             return WON + depth if seat == race.root else -WON - depth
     if depth == 1:
         return last_ply(race, ours)
+    if race.stopped != NULL and race.stopped[0]:
+        return 0
     for seat in range(SEATS):
         if (seat == race.root) != ours:
             continue
@@ -194,7 +197,7 @@ cdef int race_value(
     return best
 
 
-cdef Move best_reply_move(int plies, const Board* board) noexcept nogil:
+cdef Move best_reply_move(int plies, const Board* board, const bint* stopped) noexcept nogil:
     """The best move at this depth, which is deepened up to; PASS_MOVE where there is none."""
     cdef Race race, child
     cdef Move moves[MAX_MOVES]
@@ -203,6 +206,7 @@ cdef Move best_reply_move(int plies, const Board* board) noexcept nogil:
     cdef int depth, i, index, value, best_value
     cdef int count
     race.board = board[0]
+    race.stopped = stopped
     race.root = board.ply & 3
     for i in range(SEATS):
         race.costs[i] = cost(board, i)
@@ -256,7 +260,13 @@ cdef int greedy_moves(const Board* board, Move* found) noexcept nogil:
 
 # All of them.
 
-cdef int policy_moves(int policy, int level, const Board* board, Move* found) noexcept nogil:
+cdef class Stop:
+    """Says when to end."""
+
+
+cdef int policy_moves(
+    int policy, int level, const Board* board, Move* found, const bint* stopped
+) noexcept nogil:
     """What the seat to move plays by the policy, any of MAX_MOVES moves at most; returns how many,
     0 where no piece can move.
 
@@ -271,26 +281,29 @@ cdef int policy_moves(int policy, int level, const Board* board, Move* found) no
             width *= 3
         found[0] = beam_move(width, board)
     else:
-        found[0] = best_reply_move(BEST_REPLY_PLIES + level, board)
+        found[0] = best_reply_move(BEST_REPLY_PLIES + level, board, stopped)
     return 0 if found[0] == PASS_MOVE else 1
 
 
-def predict(Position position, int policy, int level):
+def predict(Position position, int policy, int level, Stop stop=None):
     """The moves of the seat to move by a policy, from 0, at a level, from 0, one as likely as
-    another.
+    another; worthless once `stop` is asked.
 
     There are none where no piece can move. Raises ValueError for other numbers.
     """
     if not 0 <= policy < POLICIES or not 0 <= level < LEVELS:
         raise ValueError(f"there is no policy {policy} at level {level}")
     cdef Move found[MAX_MOVES]
-    cdef int count = policy_moves(policy, level, &position.board, found)
-    cdef int i
+    cdef Board board = position.board
+    cdef const bint* stopped = NULL if stop is None else &stop.asked
+    cdef int i, count
+    with nogil:
+        count = policy_moves(policy, level, &board, found, stopped)
     return [move_tuple(found[i]) for i in range(count)]
 
 
-def likelihood(Position position, move, int policy, int level):
-    """How likely somebody who always follows the policy makes the move. Raises ValueError as
-    `predict` does."""
-    predictions = predict(position, policy, level)
+def likelihood(Position position, move, int policy, int level, Stop stop=None):
+    """How likely somebody who always follows the policy makes the move; worthless once `stop` is
+    asked. Raises ValueError as `predict` does."""
+    predictions = predict(position, policy, level, stop)
     return 1.0 / len(predictions) if move in predictions else 0.0

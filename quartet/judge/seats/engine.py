@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from core.engine import FORGET, OBSERVE, can
 from core.limits import Limits
 from core.native.clock import now
 from core.timeman import player_limits
@@ -49,14 +50,15 @@ class EngineSeat(Seat):
         """Make the player.
 
         Args:
-            game: str; name: str, of the player, as `quartet games` lists them.
+            game: str; name: str, of the player, as `quartet games` lists them, with its options.
             seed: int; of its random choices.
             nodes: int | None; of every search.
             clock: bool; whether it minds its clock. Without clock and nodes it searches as far as
                 it does by itself.
 
         Raises:
-            UnknownNameError: there is no such player.
+            UnknownNameError: there is no such player, or option.
+            TextError: an option has no such value.
         """
         super().__init__()
         self.player: Any = registry.load(game, "players").player(name, seed)
@@ -87,18 +89,16 @@ class EngineSeat(Seat):
 
         Where a program is sent the board turned to its own side, nobody can tell it so.
         """
-        observe = getattr(self.player, "observe", None)
-        if observe is None or turn.seat == self._seat or turn.move is None:
+        if not can(self.player, OBSERVE) or turn.seat == self._seat or turn.move is None:
             return
         if match.rules is self._rules or match.game.info.exchange is None:
-            observe(shown(match, before, self._rules), turn.move)
+            self.player.observe(shown(match, before, self._rules), turn.move)
 
     def taken_back(self, match: Match) -> None:
         """What was learned may be of moves that were not made."""
         del match
-        forget = getattr(self.player, "forget", None)
-        if forget is not None:
-            forget()
+        if can(self.player, FORGET):
+            self.player.forget()
 
     def _limits(self, match: Match, position: Any, started: float) -> Limits:
         if not self._clock:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.engine import options_of, parse_player, write_player
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
 from quartet.judge.process.pipes import hub
@@ -49,7 +50,8 @@ class Player:
     """Somebody who takes a seat.
 
     Attributes:
-        command: str; a built-in player, a file, a shell command, or PREFIX:COMMAND.
+        command: str; a built-in player with or without options (bot:hash=16), a file, a shell
+            command, or PREFIX:COMMAND.
         cwd: Path | None; the folder that a living program runs in, ours by default.
         ms: float | None; its clock, in milliseconds, where it is not the judge's.
         nodes: int | None; bound of a built-in player's search.
@@ -66,7 +68,8 @@ class Player:
 
 
 def require(game: Game, command: str, folder: str | Path | None = None) -> None:
-    """Raise UnknownNameError for what is neither a program nor a player: it would lose every turn.
+    """Raise UnknownNameError for what is neither a program nor a player: it would lose every turn;
+    and for a player's options that it does not have, or TextError for their values.
 
     A script that a known interpreter is given must be there as well. What only the shell can make
     sense of is the shell's to say.
@@ -78,6 +81,7 @@ def require(game: Game, command: str, folder: str | Path | None = None) -> None:
     """
     name = game.info.name
     if registry.is_player(name, command):
+        registry.load(name, "players").player(command)
         return
     prefix, program = split(game, command)
     if Path(program).is_file() or SHELL_SYNTAX & set(program):
@@ -181,7 +185,8 @@ def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], 
         return [sys.executable, "-m", adapter, absolute(command)], {**home(), **theirs}
     if registry.is_player(name, program):
         package = registry.GAMES[name]
-        return [sys.executable, "-m", package, "--player", program, *arguments], home()
+        player = whole_player(name, program)
+        return [sys.executable, "-m", package, "--player", player, *arguments], home()
     return ([absolute(program)] if Path(program).is_file() else program), {}
 
 
@@ -196,6 +201,30 @@ def absolute(program: str) -> str:
     """A program; a file by its whole path."""
     file = Path(program)
     return str(file.resolve()) if file.is_file() else program
+
+
+def option_files(game: str, player: str) -> dict[str, Path]:
+    """The files that options of a built-in player name, by option. Raises QuartetError."""
+    bare, settings = parse_player(player)
+    if not settings:
+        return {}
+    options = options_of(registry.load(game, "players").player(bare))
+    return {
+        option.name: Path(settings[option.name])
+        for option in options
+        if option.kind is str and settings.get(option.name)
+    }
+
+
+def whole_player(game: str, player: str) -> str:
+    """A built-in player with its options, files by their whole paths: it may run in another folder.
+    Raises QuartetError."""
+    files = option_files(game, player)
+    if not files:
+        return player
+    bare, settings = parse_player(player)
+    settings.update({name: absolute(str(file)) for name, file in files.items()})
+    return write_player(bare, settings)
 
 
 def words(program: str) -> list[str]:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.rules import Searcher
+    from core.engine import Searcher
 
 
 def searcher(arguments: list[str]) -> Searcher[Position]:

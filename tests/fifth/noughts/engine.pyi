@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from core.engine import Option
 from core.limits import Limits, SearchInfo
 from noughts.rules import Position
 
@@ -9,6 +10,13 @@ BENCH_LIMITS: Limits
 
 class Engine:
     """Chooses moves."""
+
+    CAPABILITIES: frozenset[str]
+    SCORE_UNIT: str
+    OPTIONS: tuple[Option, ...]
+
+    def forget(self) -> None:
+        """It knows nothing of the past."""
 
     def stop(self) -> None:
         """It has always ended already."""

@@ -4,6 +4,7 @@ from libc.stdint cimport uint64_t
 
 from noughts.rules cimport Board, Position, has_line, make, over
 
+from core.engine import FORGET, STOP
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 
@@ -27,6 +28,13 @@ cdef int value(const Board* b, int depth, uint64_t* nodes) noexcept nogil:
 
 cdef class Engine:
     """Chooses moves."""
+
+    CAPABILITIES = frozenset({STOP, FORGET})
+    SCORE_UNIT = "1 for a win, -1 for a loss"
+    OPTIONS = ()
+
+    def forget(self):
+        """It knows nothing of the past."""
 
     def stop(self):
         """It has always ended already."""

@@ -10,6 +10,9 @@ from ugolki.rules import Position
 class Bot2611:
     """The player `bot2611`; it owns the tree, which it makes anew for every choice."""
 
+    CAPABILITIES: frozenset[str]
+    SCORE_UNIT: str
+
     def observe(self, position: Position, move: Move) -> None:
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""

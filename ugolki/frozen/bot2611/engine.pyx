@@ -216,6 +216,9 @@ include "maxn_mcts.pxi"
 cdef class Bot2611:
     """The player `bot2611`; it owns the tree, which it makes anew for every choice."""
 
+    CAPABILITIES = frozenset({"observe", "stop"})
+    SCORE_UNIT = "expected share of the win in thousandths"
+
     cdef MctsTree* tree
     cdef Board root             # of the tree
     cdef bint stopped
