@@ -328,5 +328,6 @@ def configured(text: str, maker: Callable[[str], Callable[..., PlayerT]]) -> Pla
     try:
         return make(**values)
     except TextError as error:
+        said = str(error)
         files = [value for setting, value in settings.items() if options[setting].kind is str]
-        raise TextError(": ".join((*files, str(error)))) from None
+        raise TextError(": ".join((*(file for file in files if file not in said), said))) from None

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.background import Thinking
-from core.engine import CANDIDATES, STOP
+from core.engine import CANDIDATES, MULTIPV, STOP, can, score_unit
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.rules import Move, Position
@@ -174,3 +174,18 @@ def test_candidates_are_shown_as_a_table(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [row["visits"] for row in data["candidates"]] == [12, 3]
     moves: list[Move] = [tuple(map(int, row["move"].split())) for row in data["candidates"]]
     assert moves == [(0, 0, 0, 5), (-1, -1, -1, -1)]
+
+
+def test_the_best_lines_are_shown(whole_game: Game) -> None:
+    if not can(whole_game.engine(), MULTIPV):
+        done = quartet(whole_game.name, "--lines", "2", code=2)
+        assert done.stderr == "quartet: this player shows one line only: leave away --lines\n"
+        return
+    data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--lines", "3", "--json").stdout)
+    latest = {line["rank"]: line for line in data["lines"]}
+    assert [*latest] == [1, 2, 3]
+    assert len({line["line"][0] for line in latest.values()}) == 3
+    assert data["score_unit"] == score_unit(whole_game.engine())
+    said = quartet(whole_game.name, "--nodes", "3000", "--lines", "3").stdout
+    assert f"score: {data['score_unit']}\n" in said
+    assert " 3. " in said

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ataxx import players
 from ataxx.engine import Engine
 from ataxx.nn.features import encode, features
+from core.engine import parse_player, write_player
+from core.errors import QuartetError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +43,12 @@ TABLE = 1
 fit."""
 
 
-def engine() -> Engine:
-    return Engine(hash=TABLE)
+def engine(player: str) -> Engine:
+    name, settings = parse_player(player)
+    found = players.player(write_player(name, {"hash": str(TABLE), **settings}))
+    if not isinstance(found, Engine):
+        raise QuartetError(f"{player!r} is no engine, and gives no samples")
+    return found
 
 
 MOST_PIECES = 45

@@ -32,9 +32,9 @@ class OwnSamples(Protocol):
     """The module of a game whose positions need samples of its own; `python -m GAME.train` learns
     from them."""
 
-    def play_games(self, games: range, seed: int, nodes: int) -> list[bytes]:
+    def play_games(self, games: range, seed: int, nodes: int, player: str) -> list[bytes]:
         """The samples of the games with these numbers, of a run with this seed, at so many nodes a
-        move; pure."""
+        move, by a built-in player; pure. Raises QuartetError where it cannot be that one."""
         ...
 
 
@@ -67,8 +67,9 @@ class Training(Protocol):
     WON: int
     SOLVED: int
 
-    def engine(self) -> ForgetfulSearcher:
-        """The game's engine, with as little memory as short searches need."""
+    def engine(self, player: str) -> ForgetfulSearcher:
+        """A built-in player, with as little memory as short searches need where its options do not
+        say how much. Raises QuartetError where it cannot be that one."""
         ...
 
     def encode(self, position: Any) -> bytes:

@@ -14,6 +14,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena.fingerprints import engine_fingerprint
 from quartet.arena.run import Cluster, Local, Workers, drive
+from quartet.judge.seats import players as seating
 from quartet.training import selfplay
 from quartet.training.samples import Folder
 
@@ -28,6 +29,13 @@ from quartet.training.samples import Folder
 )
 @click.option(
     "--nodes", type=click.IntRange(min=1), default=2000, show_default=True, help="Of every search."
+)
+@click.option(
+    "--player",
+    default=selfplay.PLAYER,
+    show_default=True,
+    metavar="NAME",
+    help="Who plays itself: the engine, with or without options: bot:OPTION=VALUE,...",
 )
 @click.option(
     "--seed", default=1, show_default=True, help="Of the openings; another seed makes other games."
@@ -57,6 +65,7 @@ def command(
     game: str,
     games: int,
     nodes: int,
+    player: str,
     seed: int,
     jobs: int | None,
     crowded: bool,
@@ -79,6 +88,8 @@ def command(
         raise QuartetError(f"{game} has no self-play for training")
     if cluster is not None and jobs is not None:
         raise QuartetError("--jobs is for this machine; a cluster plays on each of its threads")
+    player = seating.whole_player(game, player)
+    registry.load(game, "players").player(player)
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,
@@ -86,6 +97,8 @@ def command(
         "seed": seed,
         "nodes": nodes,
     }
+    if player != selfplay.PLAYER:  # folders of old have no such line
+        plan["player"] = player
     with Folder(out, game, plan) as folder:
         workers: Workers[selfplay.Unit, selfplay.Played] = (
             Local(selfplay.play, jobs, crowded=crowded)
@@ -106,7 +119,12 @@ def command(
                     rate = f"{made:,} positions, {(made - before) / (time.monotonic() - started):,.0f}/s"
                     progress.update(task, completed=len(folder.done), rate=rate)
 
-                drive(selfplay.schedule(game, seed, games, nodes), workers, folder.done, record)
+                drive(
+                    selfplay.schedule(game, seed, games, nodes, player),
+                    workers,
+                    folder.done,
+                    record,
+                )
         except (KeyboardInterrupt, SystemExit):
             print(
                 f"quartet: left after {len(folder.done)} units; the same command goes on",

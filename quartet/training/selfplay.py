@@ -18,6 +18,8 @@ from quartet.training.samples import TAIL, Batch
 
 GAMES = 32
 """Of a unit: half a second's work and more, at a thousand nodes a move."""
+PLAYER = "bot"
+"""Who plays itself."""
 LASTING = 4
 """Plies in a row for which a score beyond WON must last; both sides have then seen it twice."""
 MOST_SCORE = 32_000
@@ -29,6 +31,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         number: of the unit, from 0; it plays the games from number * games on.
         seed: of the whole run; each game has its own from it. nodes: of every search.
+        player: who plays itself, a built-in player with or without options.
     """
 
     number: int
@@ -36,6 +39,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     games: int
     nodes: int
+    player: str = PLAYER
 
     def require_same(self, result: Batch) -> None:
         """Raise QuartetError where a batch that was recorded is not of this unit."""
@@ -62,10 +66,10 @@ class Sample(NamedTuple):
     ply: int
 
 
-def schedule(game: str, seed: int, games: int, nodes: int) -> Iterator[Unit]:
+def schedule(game: str, seed: int, games: int, nodes: int, player: str = PLAYER) -> Iterator[Unit]:
     """Units with at least so many games."""
     for number in range(-(-games // GAMES)):
-        yield Unit(number=number, game=game, seed=seed, games=GAMES, nodes=nodes)
+        yield Unit(number=number, game=game, seed=seed, games=GAMES, nodes=nodes, player=player)
 
 
 def play(unit: Unit, core: int | None = None) -> Played:
@@ -75,23 +79,24 @@ def play(unit: Unit, core: int | None = None) -> Played:
     module = registry.load(unit.game, "train.selfplay")
     games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
     if hasattr(module, "play_games"):
-        parts = cast("OwnSamples", module).play_games(games, unit.seed, unit.nodes)
+        own = cast("OwnSamples", module)
+        parts = own.play_games(games, unit.seed, unit.nodes, unit.player)
     else:
-        parts = play_games(unit.game, cast("Training", module), games, unit.seed, unit.nodes)
+        parts = play_games(unit, cast("Training", module), games)
     return Played(
         Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts)
     )
 
 
-def play_games(game: str, training: Training, games: range, seed: int, nodes: int) -> list[bytes]:
+def play_games(unit: Unit, training: Training, games: range) -> list[bytes]:
     """The samples of the games with these numbers, between two."""
-    rules = registry.load(game, "rules").Position
-    pass_move = registry.load(game, "reference").PASS
-    engine = training.engine()
-    limits = Limits(nodes=nodes)
+    rules = registry.load(unit.game, "rules").Position
+    pass_move = registry.load(unit.game, "reference").PASS
+    engine = training.engine(unit.player)
+    limits = Limits(nodes=unit.nodes)
     parts = []
     for number in games:
-        random = Random(f"{seed} {number}")
+        random = Random(f"{unit.seed} {number}")
         engine.forget()
         start = opening(training, engine, limits, rules, random)
         parts += one_game(training, engine, limits, start, pass_move, random)

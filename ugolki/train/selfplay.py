@@ -18,9 +18,11 @@ from __future__ import annotations
 import struct
 from random import Random
 
+from core.errors import QuartetError
 from core.limits import Limits
 from core.nn.contract import ASIDE, FIRST
 from core.rules import places, shares
+from ugolki import players
 from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE
 from ugolki.protocol import MOVES, PASS
@@ -41,10 +43,12 @@ MISSING = 0.1
 """Of the games are between three, or two."""
 
 
-def play_games(games: range, seed: int, nodes: int) -> list[bytes]:
+def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
     """The samples of the games with these numbers, of a run with this seed, at so many iterations a
-    move; pure."""
-    engine = Engine()
+    move, by the engine with these options; pure. Raises QuartetError for other players."""
+    engine = players.player(player)
+    if not isinstance(engine, Engine):
+        raise QuartetError(f"{player!r} is no engine, and gives no samples")
     return [
         sample
         for number in games

@@ -1,0 +1,165 @@
+"""Players with options wherever a player is named: `core.engine` reads them, and all who start a
+player hand them on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import quartet
+from core.engine import options_of
+from core.errors import TextError, UnknownNameError
+from core.limits import Limits
+from quartet import registry
+from quartet.judge import game as games
+from quartet.judge.seats import players as seating
+from quartet.training import selfplay
+from tests.games import ROOT, Game
+
+WEIGHTS = {
+    "ataxx": "ataxx/nn/weights.bin",
+    "applegame": "applegame/nn/weights.h",
+    "connexion": "connexion/nn/weights.bin",
+    "ugolki": "ugolki/nn/weights.bin",
+}
+
+
+def run(*arguments: str, cwd: Path = ROOT, said: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "QUARTET_NODES": "50"}
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=cwd,
+        env=env,
+        input=said,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def weights_of(game: Game, folder: Path) -> Path:
+    """A copy of the package's own weights."""
+    if game.name not in WEIGHTS:
+        pytest.skip("it has no weights")
+    return Path(shutil.copy(ROOT / WEIGHTS[game.name], folder / "mine.bin"))
+
+
+def test_weights_belong_to_an_engine(whole_game: Game, tmp_path: Path) -> None:
+    """Damaged ones of one engine do no harm to another."""
+    file = weights_of(whole_game, tmp_path)
+    position = next(iter([whole_game.fast.start(3)]))
+    limits = Limits(nodes=300)
+    usual = whole_game.player("bot", 1).choose(position, limits)
+    for player in (
+        whole_game.player(f"bot:weights={file}", 1),
+        quartet.game(whole_game.name).engine(weights=str(file)),
+        quartet.game(whole_game.name).engine(weights=file.read_bytes()),
+    ):
+        found = player.choose(position, limits)
+        assert (found.move, found.score, found.nodes) == (usual.move, usual.score, usual.nodes)
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2])
+    with pytest.raises(TextError, match=r"mine\.bin: "):
+        whole_game.player(f"bot:weights={file}", 1)
+    assert whole_game.player("bot", 1).choose(position, limits).score == usual.score
+
+
+def test_other_weights_of_the_apple_game_play_otherwise(tmp_path: Path) -> None:
+    text = (ROOT / WEIGHTS["applegame"]).read_text(encoding="ascii")
+    (tmp_path / "w.h").write_text(text.replace("-113,", "400,"), encoding="ascii")
+    game = quartet.game("applegame")
+    position, limits = game.start(1), Limits(nodes=2000)
+    usual, other = (
+        game.player(name).choose(position, limits).score
+        for name in ("bot", f"bot:weights={tmp_path / 'w.h'}")
+    )
+    assert usual != other
+
+
+def test_the_face_checks_options(whole_game: Game) -> None:
+    game = quartet.game(whole_game.name)
+    names = [option.name for option in game.engine_options]
+    with pytest.raises(UnknownNameError, match="there is no option 'nonsense'; there are: "):
+        game.engine(nonsense=1)
+    for option in game.engine_options:
+        if option.kind in (int, float):
+            assert game.engine(**{option.name: option.default}) is not None
+            with pytest.raises(TextError, match=f"^{option.name} takes "):
+                game.engine(**{option.name: option.most + 1})
+    assert len(set(names)) == len(names)
+
+
+def test_files_are_named_whole_for_programs_that_run_elsewhere(
+    whole_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = weights_of(whole_game, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    game = games.load(whole_game.name)
+    assert registry.is_player(whole_game.name, "bot:weights=mine.bin")
+    command, _ = seating.launch(game, "bot:weights=mine.bin")
+    assert f"bot:weights={file}" in command
+    assert seating.launch(game, "bot")[0][-1] == "bot"
+    seating.require(game, "bot:weights=mine.bin")
+    with pytest.raises(TextError, match="other"):
+        seating.require(game, "bot:weights=other.bin")
+    with pytest.raises(UnknownNameError, match="has no option 'wights'"):
+        seating.require(game, "bot:wights=mine.bin")
+
+
+def test_agents_take_options_and_refuse_others_in_one_line(
+    whole_game: Game, tmp_path: Path
+) -> None:
+    package = registry.GAMES[whole_game.name]
+    if whole_game.info.exchange is not None:
+        text = whole_game.reference.start().text()
+        (tmp_path / whole_game.info.exchange.input).write_text(text)
+    for option in options_of(whole_game.player("bot", 1)):
+        value = option.text(option.default)
+        done = run(package, "--player", f"bot:{option.name}={value}", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+        done = run(package, "--player", f"bot:{option.name}=-x", cwd=tmp_path)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+    done = run(package, "--player", "bot:nonsense=1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"bot has no option 'nonsense'; there are: ")
+
+
+def test_a_game_lists_its_players_and_options(whole_game: Game) -> None:
+    done = run("quartet", "games", whole_game.name, "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert [player["name"] for player in data["players"]] == [*whole_game.player_names]
+    bot = data["players"][0]
+    assert {"stop", "forget"} <= {*bot["capabilities"]}
+    options = options_of(whole_game.player("bot", 1))
+    assert [option["name"] for option in bot["options"]] == [option.name for option in options]
+    assert all(option["help"] for option in bot["options"])
+    said = run("quartet", "games", whole_game.name).stdout.decode()
+    assert all(name in said for name in (*whole_game.player_names, *bot["capabilities"]))
+    assert all(option.name in said for option in options)
+
+
+def test_a_match_names_what_is_wrong(whole_game: Game) -> None:
+    others = ["bot"] * (whole_game.info.players - 1)
+    done = run("quartet", "match", whole_game.name, "bot:nonsense=1", *others)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("quartet: bot has no option 'nonsense'; there are: ")
+
+
+def test_self_play_takes_options() -> None:
+    for game, options in (("ataxx", "futility=0,deficit=5"), ("ugolki", "exploration=3")):
+        units = [
+            selfplay.Unit(number=0, game=game, seed=1, games=1, nodes=60, player=player)
+            for player in ("bot", "bot:", f"bot:{options}")
+        ]
+        usual, other = selfplay.play(units[0]), selfplay.play(units[2])
+        assert usual.samples != other.samples
+        with pytest.raises(UnknownNameError):
+            selfplay.play(units[1])
