@@ -222,7 +222,7 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
     cdef int32_t order[MAX_MOVES]
     cdef Move move, best_move = NO_MOVE, table_move = NO_MOVE
     cdef State child
-    cdef AbEntry* entry
+    cdef TableEntry* entry
     cdef uint64_t position = state_key(state)
     cdef int i, count, value, bound, least = alpha, best = -2
     if finished(state):
@@ -230,10 +230,10 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
         return (value > 0) - (value < 0)
     if ab_stop(s):
         return 0
-    entry = ab_probe(s, position)
+    entry = tt_probe(&s.table, position)
     if entry != NULL:
-        table_move, value, bound = entry.move, entry.value, entry.age & 3
-        if bound == AB_EXACT or bound == AB_AT_LEAST and value >= beta or bound == AB_AT_MOST and value <= alpha:
+        table_move, value, bound = entry.move, entry.value, tt_bound(entry)
+        if bound == TT_EXACT or bound == TT_AT_LEAST and value >= beta or bound == TT_AT_MOST and value <= alpha:
             return value
     count = legal_moves(state, moves)
     for i in range(count):
@@ -250,7 +250,7 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
             if alpha >= beta:
                 break
     ab_store(
-        s, position, 0, AB_AT_LEAST if best >= beta else AB_EXACT if best > least else AB_AT_MOST,
+        s, position, 0, TT_AT_LEAST if best >= beta else TT_EXACT if best > least else TT_AT_MOST,
         best, 0, best_move, 0
     )
     return best

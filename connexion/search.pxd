@@ -17,20 +17,18 @@ cdef enum:
     TO_THE_END = 64             # a depth that reaches the end from anywhere
     MOVES = CELLS * KINDS
 
-cdef struct Entry:              # of the transposition table
+cdef struct TableEntry:         # of the transposition table
     uint64_t key
     int32_t value
     Move move
     uint8_t depth               # TO_THE_END plus the empty cells where it reached the end
-    # the stamp of the search that wrote it << 2 | EXACT, AT_LEAST or AT_MOST
-    uint8_t bound
+    uint8_t mark                # see table.pxi
+
+include "../core/search/table.pxi"
 
 cdef struct Search:
-    Entry* table
-    uint64_t buckets            # of two entries each; their number is a power of two
+    Table table                 # what older searches wrote is believed only where it reached the end
     const int16_t* weights      # of the evaluation
-    # of this search, 1 .. 63: what others wrote is believed only where it reached the end
-    int stamp
     uint64_t nodes
     uint64_t max_nodes          # 0: no bound
     double deadline             # on core.native.clock; 0: no bound

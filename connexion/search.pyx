@@ -6,7 +6,6 @@ from libc.string cimport memset
 
 from core.native.bits cimport lowest_bit32, lowest_bit64, popcount64
 from core.native.clock cimport clock_now
-from core.native.pages cimport table_free, table_new
 from connexion.nn.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport (
@@ -14,9 +13,6 @@ from connexion.rules cimport (
 )
 
 cdef enum:
-    EXACT = 1
-    AT_LEAST = 2
-    AT_MOST = 3
     MOST_HISTORY = 8192
     HISTORY_UNIT = 64           # so much history counts for a point in the order of moves
     HISTORY_LEFT = 6            # empty cells; with fewer it takes longer to sort than to search
@@ -30,11 +26,7 @@ cdef Search* search_new(const int16_t* weights, uint64_t bytes) noexcept nogil:
     cdef Search* s = <Search*>calloc(1, sizeof(Search))
     if s == NULL:
         return NULL
-    s.buckets = 1
-    while 4 * s.buckets * sizeof(Entry) <= bytes:
-        s.buckets *= 2
-    s.table = <Entry*>table_new(2 * s.buckets * sizeof(Entry))
-    if s.table == NULL:
+    if not tt_new(&s.table, bytes):
         free(s)
         return NULL
     s.weights = weights
@@ -43,22 +35,20 @@ cdef Search* search_new(const int16_t* weights, uint64_t bytes) noexcept nogil:
 
 cdef void search_free(Search* s) noexcept nogil:
     if s != NULL:
-        table_free(s.table, 2 * s.buckets * sizeof(Entry))
+        tt_free(&s.table)
         free(s)
 
 
 cdef void search_forget(Search* s) noexcept nogil:
     """Make the search as good as new."""
-    memset(s.table, 0, 2 * s.buckets * sizeof(Entry))
-    s.stamp = 0
+    tt_clear(&s.table)
 
 
 cdef void search_start(Search* s) noexcept nogil:
     """Begin anew: of what the table holds, only what was searched to the end is still good."""
-    s.stamp = (s.stamp + 1) & 63
-    if s.stamp == 0:
-        search_forget(s)
-        s.stamp = 1
+    tt_begin(&s.table)
+    if s.table.age == 0:    # what was written that many searches ago would pass for new
+        tt_clear(&s.table)
     memset(s.history, 0, sizeof(s.history))
     s.nodes = 0
     s.stopped = False
@@ -173,9 +163,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     beta."""
     cdef Choice choices[MAX_MOVES]
     cdef Choice chosen
-    cdef Entry* entry
-    cdef Entry* other = NULL
-    cdef Entry* known
+    cdef TableEntry* entry
     cdef uint64_t key = 0
     cdef int number, i, value, deeper, bound
     cdef int least = alpha
@@ -201,20 +189,19 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     if s.stopped:
         return 0
     # 3. What is known already. With three cells left it takes longer to look than to search.
-    entry = NULL
     chosen.move = 0
     if left > 3:
         key = board_key(b)
-        entry = &s.table[2 * (key & (s.buckets - 1))]
-        other = entry + 1
-        known = entry if entry.key == key else other
-        if known.key == key and (known.bound >> 2 == s.stamp or known.depth > TO_THE_END):
-            bound = known.bound & 3
-            if known.depth >= depth and (
-                bound == EXACT or bound == AT_LEAST and known.value >= beta or bound == AT_MOST and known.value <= alpha
+        entry = tt_probe(&s.table, key)
+        if entry != NULL and (entry.mark >> 2 == s.table.age or entry.depth > TO_THE_END):
+            bound = tt_bound(entry)
+            if entry.depth >= depth and (
+                bound == TT_EXACT
+                or bound == TT_AT_LEAST and entry.value >= beta
+                or bound == TT_AT_MOST and entry.value <= alpha
             ):
-                return known.value
-            chosen.move = known.move
+                return entry.value
+            chosen.move = entry.move
     # 4. The moves, the known best one first.
     if depth == TO_THE_END:
         number = ordered_moves(b, choices, MAX_MOVES, 2)        # 10 % faster than with 1 or 3/2
@@ -248,17 +235,15 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
                     if left >= HISTORY_LEFT:
                         learn(s, b.ply & 1, choices, i, left * left)
                     break
-    # 6. Remember it: of two entries, the first keeps what cost most.
-    if entry != NULL:
+    # 6. Remember it.
+    if left > 3:
         if depth == TO_THE_END:
             depth += left
-        if entry.key != key and entry.bound >> 2 == s.stamp and entry.depth > depth:
-            entry = other
+        entry = tt_place(&s.table, key)
         entry.key = key
         entry.value = best
         entry.move = best_move
         entry.depth = <uint8_t>depth
-        entry.bound = <uint8_t>(
-            s.stamp << 2 | (AT_LEAST if best >= beta else EXACT if best > least else AT_MOST)
-        )
+        bound = TT_AT_LEAST if best >= beta else TT_EXACT if best > least else TT_AT_MOST
+        entry.mark = tt_mark(&s.table, bound)
     return best
