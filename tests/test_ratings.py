@@ -7,7 +7,15 @@ from random import Random
 
 import pytest
 
-from quartet.arena.ratings import NATURAL, blocks, elo, orders, plackett_luce, superiority
+from quartet.arena.ratings import (
+    NATURAL,
+    blocks,
+    elo,
+    elo_of_score,
+    orders,
+    plackett_luce,
+    superiority,
+)
 from quartet.arena.sprt import PAIR
 from quartet.arena.unit import GameResult, Use
 
@@ -37,8 +45,20 @@ def test_published_elo(counts: tuple[float, ...], value: float, half: float, los
     assert superiority(pairs) == pytest.approx(los, abs=1e-9)
 
 
-def test_elo_at_the_edge_is_finite() -> None:
-    assert 1000 < elo({1.0: 10}).elo < 2000
+def test_nothing_lost_is_no_certainty() -> None:
+    """Pairs that all scored the same: a bound on one side, or an interval, never a point."""
+    won, lost = elo({1.0: 10}), elo({0.0: 10})
+    # Ten pairs won of ten: by Clopper and Pearson at least 0.05 ** (1 / 10) of the points.
+    assert won.low == pytest.approx(elo_of_score(0.05**0.1))
+    assert (won.elo, won.high) == (math.inf, math.inf)
+    assert (lost.elo, lost.low, lost.high) == (-math.inf, -math.inf, pytest.approx(-won.low))
+    assert elo({1.0: 100}).low > won.low
+    drawn = elo({0.5: 10})
+    assert drawn.low < drawn.elo == 0 < drawn.high
+    assert drawn.low == pytest.approx(-drawn.high)
+
+
+def test_superiority_at_the_edge() -> None:
     assert superiority({1.0: 10}) == 1
     assert superiority({0.5: 10}) == 0.5
 

@@ -275,7 +275,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert done.stderr == "", "nothing moves where nobody looks"
     lines = done.stdout.splitlines()
     assert lines[0] == "ugolki, roundrobin: 8 games, seed 1"
-    assert lines[1].split() == ["player", "games", "W-D-L", "score", "%", "±", "Elo", "95", "%"]
+    assert lines[1].split() == ["player", "seats", "W-D-L", "score", "%", "±", "Elo", "95", "%"]
     assert lines[2].split()[:5] == ["1", "good", "16", "8-0-8", "8"]
     assert lines[4].split() == [
         "player",
