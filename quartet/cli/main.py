@@ -22,6 +22,8 @@ COMMANDS = (
     "lost",
     "replay",
     "analyse",
+    "review",
+    "calibrate",
     "perft",
     "bench",
     "selfplay",
