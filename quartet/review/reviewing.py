@@ -360,7 +360,7 @@ class _Game:
         truth, after = self.truth[number], self.truth[number + 1]
         seat, move = turn.seat, turn.move
         forced = len(truth.legal()) == 1 and move is not None
-        loss, score_loss, label, certain = self.lost(told, number, forced=forced)
+        loss, score_loss, label, certain = self.lost(self.opinions[0], told, number, forced=forced)
         other, played = told.other[number], told.played[number]
         expected = told.expected[number]
         shares, mean = played.shares, None if expected is None else expected.shares
@@ -435,7 +435,7 @@ class _Game:
         )
 
     def lost(
-        self, told: Judged, number: int, *, forced: bool
+        self, opinion: Opinion, told: Judged, number: int, *, forced: bool
     ) -> tuple[float | None, float | None, str, bool]:
         """What a move lost: of win probability, in the engine's unit, the label, and whether that
         is certain."""
@@ -447,7 +447,8 @@ class _Game:
         comparable = other.proven == played.proven
         if comparable and other.score is not None and played.score is not None:
             score_loss = round(max(0.0, other.score - played.score), 3)
-        if other.shares is not None and played.shares is not None:
+        known = opinion.calibration is not None
+        if known and other.shares is not None and played.shares is not None:
             loss = round(max(0.0, other.shares[turn.seat] - played.shares[turn.seat]), 4)
         certain = other.proven and played.proven and loss is not None
         if forced:
@@ -459,7 +460,7 @@ class _Game:
 
     def second(self, opinion: Opinion, told: Judged, number: int, *, forced: bool) -> Second:
         """Another engine's word."""
-        loss, score_loss, label, _ = self.lost(told, number, forced=forced)
+        loss, score_loss, label, _ = self.lost(opinion, told, number, forced=forced)
         best = told.best[number]
         said = "-" if best is None else self.scene.write(best, self.truth[number])
         return Second(opinion.asker.name, said, loss, label, score_loss)
