@@ -22,6 +22,7 @@ from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check, origin
 from quartet.judge.process.words import printable
+from quartet.judge.table import Penalty
 from quartet.review import calibration as calibrations
 from quartet.review import figures
 from quartet.review.document import (
@@ -296,7 +297,7 @@ class _Game:
         elif draws is not None:
             told.other.append(self.mean(opinion, before, best, seat, draws))
         else:
-            child = before.play(best)
+            child = self.after(number, best)
             told.other.append(seen_by(self.worth(opinion, child), child, seat))
 
     def best(
@@ -314,6 +315,17 @@ class _Game:
                 if mine == worth.score:
                     return move
         return guess
+
+    def after(self, number: int, move: Move) -> Any:
+        """The position after another move than the one that was played, when the next one moves who
+        sits there."""
+        position = self.positions[number].play(move)
+        absent = {seat for seat, name in enumerate(self.match.names) if name is None}
+        if self.match.table.foul is Penalty.OUT:
+            absent |= {turn.seat for turn in self.turns[: number + 1] if turn.verdict.lost}
+        while not position.over and position.to_move in absent:
+            position = position.lose_turn()
+        return position
 
     def mean(
         self, opinion: Opinion, before: Any, move: Move, seat: int, draws: dict[int | None, float]
@@ -496,7 +508,7 @@ class _Game:
         for move in moves:
             if any(self.same(before, move, other) for other in known):
                 continue
-            child = before.play(move)
+            child = self.after(number, move)
             if draws is not None and not child.over:
                 child = child.reveal(max(draws, key=lambda drawn: draws[drawn]))
             worth = seen_by(self.worth(opinion, child, nodes), child, turn.seat)
@@ -507,7 +519,7 @@ class _Game:
             if draws is not None:
                 known[tuple(move)] = self.mean(opinion, before, move, turn.seat, draws)
             else:
-                child = before.play(move)
+                child = self.after(number, move)
                 known[tuple(move)] = seen_by(self.worth(opinion, child), child, turn.seat)
         listed = [self.candidate(number, move, worth) for move, worth in known.items()]
         return tuple(sorted(listed, key=lambda c: (-(c.share or 0.0), c.move)))
