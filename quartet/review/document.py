@@ -179,7 +179,7 @@ class Board(msgspec.Struct, frozen=True):
     hands: list[list[tuple[int, list[int]]] | None]
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Review(msgspec.Struct, frozen=True, kw_only=True):
     """A log, reviewed.
 
     Attributes:
