@@ -190,7 +190,19 @@ def main() -> None:
             for path in Path(room).rglob("__init__.py")
         ),
         package_dir={"": "."},
-        package_data={"": ["*.pyi", "*.pxd", "*.pxi", "*.h", "*.md", "*.txt", "*.bin"]},
+        package_data={
+            "": [
+                "*.pyi",
+                "*.pxd",
+                "*.pxi",
+                "*.h",
+                "*.md",
+                "*.txt",
+                "*.bin",
+                "*.html",
+                "calibration.json",
+            ]
+        },
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildExtensions},
         options={

@@ -34,7 +34,7 @@ HOUSE = {
     "quartet.judge": _JUDGE,
     "quartet.arena": {*_JUDGE, "quartet.arena"},
     "quartet.training": {*_JUDGE, "quartet.arena", "quartet.training"},
-    "quartet.review": {*_JUDGE, "quartet.review"},
+    "quartet.review": {*_JUDGE, "quartet.arena", "quartet.review"},  # it works as runs do
     "quartet.web": {*_JUDGE, "quartet.arena", "quartet.review", "quartet.web"},
 }
 """Room -> what it may import of ours. A game may import core and itself."""
@@ -45,8 +45,10 @@ IN_PROCESS = {
     "quartet/judge/seats/engine.py",
     "quartet/judge/seats/players.py",
     "quartet/training/selfplay.py",
+    "quartet/review/engines.py",
+    "quartet/review/uai.py",
 }
-"""The modules that play in process: they may have every part."""
+"""The modules that play in process, or ask engines: they may have every part."""
 
 CIMPORT = re.compile(
     r"""^\s*(?:from\s+([\w.]+)\s+c?import\b|c?import\s+([\w.]+)|include\s+["'](.+?)["']|cdef\s+extern\s+from\s+["'](.+?)["'])"""

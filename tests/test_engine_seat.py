@@ -11,7 +11,8 @@ from quartet.judge.seats.engine import EngineSeat, fast_rules
 from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
-    from core.rules import Move, Searcher
+    from core.engine import Searcher
+    from core.rules import Move
     from tests.games import Game
 
 NODES = 300

@@ -34,3 +34,18 @@ def locked(path: Path) -> BinaryIO | None:
         file.close()
         return None
     return file
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process holds a file that is there; looking changes nothing for others but for a
+    moment."""
+    if not path.is_file():
+        return False
+    try:
+        file = locked(path)
+    except OSError:
+        return False
+    if file is None:
+        return True
+    file.close()
+    return False

@@ -45,7 +45,7 @@ class Records:
     """The open folder of a run.
 
     Attributes:
-        folder: where; done: every finished game, by its number.
+        folder: where; plan: what is played; done: every finished game, by its number.
         close: let others have the folder.
     """
 
@@ -56,7 +56,7 @@ class Records:
         Raises QuartetError where the folder belongs to another run, or another process plays it, or
         it cannot be written.
         """
-        self.folder = folder
+        self.folder, self.plan = folder, plan
         self.done: dict[int, GameResult] = {}
         self._names = names
         with ExitStack() as opened:

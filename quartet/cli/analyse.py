@@ -19,8 +19,9 @@ from core.errors import QuartetError
 from core.limits import Limits
 from core.native.clock import now
 from quartet import registry
-from quartet.cli import drawing, positions
+from quartet.cli import drawing, following, positions
 from quartet.cli import variants as variant_options
+from quartet.judge.seats.engine import fast_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,8 +39,18 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
 
 
 @click.command(short_help="Show what an engine thinks of a position.")
-@click.argument("game")
+@click.argument("game", metavar="GAME|LOG")
 @click.option("--position", metavar="POSITION", help=positions.HELP)
+@click.option(
+    "--at",
+    "ply",
+    type=click.IntRange(min=0),
+    metavar="PLY",
+    help="The position of a LOG before this ply  [default: the last one in which somebody moves].",
+)
+@click.option(
+    "--moves", default="", metavar="MOVES", help="Moves to follow first, with semicolons between."
+)
 @variant_options.option
 @click.option(
     "--seconds",
@@ -67,6 +78,8 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
 def command(
     game: str,
     position: str | None,
+    ply: int | None,
+    moves: str,
     variants: Sequence[str],
     seconds: float | None,
     nodes: int | None,
@@ -84,27 +97,32 @@ def command(
     \b
     quartet analyse ugolki --position input.txt --seconds 5
     quartet analyse ugolki --nodes 100000 --lines 3 --json
+    quartet analyse game.log --at 30 --moves "MOVE 1 1 2 2; MOVE 7 7 6 6"
     """
+    log = game if following.is_log(game) else None
+    game = game if log is None else following.game_of(log)
     player = _player(game, name)
     if multipv > 1 and not can(player, MULTIPV):
         raise QuartetError("this player shows one line only: leave away --lines")
-    rules: type[Position] = registry.load(
-        game, "rules" if registry.has(game, "rules") else "reference"
-    ).Position
     options = variant_options.read(game, variants)
-    root = positions.root(game, rules, position, options)
+    if log is None:
+        if ply is not None:
+            raise QuartetError("--at is for a log: name one instead of the game")
+        rules, plain = fast_rules(game), registry.load(game, "reference").Position
+        root: Position = positions.root(game, rules, position, options)
+        truth: Position = positions.root(game, plain, position, options)
+    else:
+        if position is not None or options:
+            raise QuartetError("a log has its own positions: leave away --position and --option")
+        root, truth = following.of_log(log, game, ply)
+    root, truth = following.along(game, moves, root, truth)
     if root.over:
         raise QuartetError("the game is over in this position")
     say = _namer(game)
     lines: list[SearchInfo] = []
     console = Console(highlight=False)
     if not as_json:
-        console.print(
-            drawing.position(
-                game,
-                positions.root(game, registry.load(game, "reference").Position, position, options),
-            )
-        )
+        console.print(drawing.position(game, truth))
         console.print(f"score: {score_unit(player)}", soft_wrap=True, markup=False)
         console.print(HEAD, style="bold", soft_wrap=True)
 

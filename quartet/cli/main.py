@@ -18,9 +18,12 @@ COMMANDS = (
     "match",
     "tournament",
     "sprt",
+    "runs",
     "lost",
     "replay",
     "analyse",
+    "review",
+    "calibrate",
     "perft",
     "bench",
     "selfplay",
@@ -85,6 +88,7 @@ def cli(context: click.Context) -> None:
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
+    quartet runs                                          what runs there are, and what they have come to
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes

@@ -7,10 +7,10 @@ import hashlib
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import click
 import msgspec
@@ -24,17 +24,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table as Grid
 
 from core.errors import QuartetError
-from core.messages import SIDES
 from quartet import registry
 from quartet.arena import fingerprints
-from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.run import Cluster, Local, Workers, drive
 from quartet.arena.schedule import Casting, Schedule
-from quartet.arena.standings import by_seat, standings
 from quartet.arena.unit import GameResult, Played, Player, Unit, play
 from quartet.cli import variants
 from quartet.judge import game as games
@@ -43,6 +39,8 @@ from quartet.judge.seats import players as seating
 
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
+SAY_EVERY = 30.0
+"""Seconds between two lines of a run that is not drawn."""
 
 OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option(
@@ -303,8 +301,8 @@ def is_silent(settings: Settings) -> bool:
 
 
 class Display:
-    """The standing while games go on, on standard error, and a bar of progress; nothing when
-    `silent`."""
+    """The standing while games go on, on standard error, and a bar of progress; when `silent`,
+    a line now and then."""
 
     def __init__(
         self,
@@ -326,6 +324,9 @@ class Display:
         self._task = self._progress.add_task("games", total=total, completed=len(records.done))
         self._live = Live(console=Console(stderr=True), auto_refresh=not silent, transient=True)
         self._drawn = -math.inf
+        self._total = total
+        self._began = self._said = time.monotonic()
+        self._before = len(records.done)
 
     def record(self, played: Played) -> None:
         """A game has ended."""
@@ -333,6 +334,8 @@ class Display:
         self._progress.update(self._task, completed=len(self._records.done))
         if not self._silent and time.monotonic() - self._drawn > DRAW_EVERY:
             self._draw()
+        if self._silent and time.monotonic() - self._said > SAY_EVERY:
+            self._say()
 
     def __enter__(self) -> Self:
         if not self._silent:
@@ -348,119 +351,20 @@ class Display:
         self._live.update(Group(self._view(list(self._records.done.values())), self._progress))
         self._drawn = time.monotonic()
 
-
-def table(
-    results: Sequence[GameResult],
-    names: Sequence[str],
-    order: Sequence[int],
-    extra: Mapping[str, Sequence[str]],
-) -> RenderableType:
-    """The players in `order`; `extra` are more columns, by player, after the score."""
-    lines = standings(results, len(names))
-    # At a table of four a player may have several seats; each counts.
-    count = "games" if not results or len(results[0].seats) == len(SIDES) else "seats"
-    score = _grid("", "player", count, "W-D-L", "score", "%", "±", *extra)
-    cost = _grid(
-        "", "player", "1st seat %", "ms/move", "longest", "depth", "knodes/s", "lost turns"
-    )
-    for place, player in enumerate(order, start=1):
-        line = lines[player]
-        spent = line.use
-        score.add_row(
-            str(place),
-            names[player],
-            str(line.games),
-            f"{line.wins}-{line.draws}-{line.losses}",
-            f"{line.score:.10g}",
-            figure(100 * line.share, 1),
-            figure(100 * line.error, 1),
-            *(column[player] for column in extra.values()),
-        )
-        cost.add_row(
-            str(place),
-            names[player],
-            figure(100 * line.first_score / line.firsts if line.firsts else math.nan, 1),
-            figure(1000 * spent.seconds / spent.turns if spent.turns else math.nan, 1),
-            figure(1000 * spent.longest if spent.turns else math.nan, 0),
-            figure(line.depth, 1),
-            figure(line.speed / 1000, 1),
-            ", ".join(f"{count} {verdict}" for verdict, count in sorted(spent.lost.items())),
-        )
-    seats = by_seat(results)
-    shares = ", ".join(f"{100 * share:.1f}" for share in seats) or "-"
-    return Group(score, cost, f"share of the wins by seat, first to last: {shares} %")
+    def _say(self) -> None:
+        """How far it is, in one line."""
+        self._said = time.monotonic()
+        done = len(self._records.done)
+        line = f"quartet: {done}{f' of {self._total}' if self._total else ''} games"
+        each = (self._said - self._began) / max(1, done - self._before)
+        if self._total:
+            line += f", about {duration(each * (self._total - done))} to go"
+        print(line, file=sys.stderr, flush=True)
 
 
-def _grid(*columns: str) -> Grid:
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        grid.add_column(
-            column, justify="left" if column in {"player", "lost turns"} else "right", no_wrap=True
-        )
-    return grid
-
-
-def rating_columns(ratings: Sequence[Rating] | None) -> dict[str, list[str]]:
-    """The columns of Elo and its interval of 95 %."""
-    if ratings is None:
-        return {}
-    return {
-        "Elo": [elo_text(rating.elo) for rating in ratings],
-        "95 %": [interval(rating) for rating in ratings],
-    }
-
-
-def elo_text(elo: float) -> str:
-    """A rating; a dash where it is infinite."""
-    return f"{elo:+.0f}" if math.isfinite(elo) else "-"
-
-
-def interval(rating: Rating) -> str:
-    """The interval of a rating in words; it may be one-sided."""
-    if math.isinf(rating.high):
-        return f"above {rating.low:+.0f}"
-    if math.isinf(rating.low):
-        return f"below {rating.high:+.0f}"
-    return f"{rating.low:+.0f} .. {rating.high:+.0f}"
-
-
-def figures(
-    results: Sequence[GameResult], names: Sequence[str], ratings: Sequence[Rating] | None
-) -> list[dict[str, Any]]:
-    """Everybody's figures for machines; None for what is not known."""
-    found = []
-    for line in standings(results, len(names)):
-        rating = None if ratings is None else ratings[line.player]
-        spent = line.use
-        found.append(
-            {
-                "name": names[line.player],
-                "games": line.games,
-                "wins": line.wins,
-                "draws": line.draws,
-                "losses": line.losses,
-                "score": line.score,
-                "share": known(line.share),
-                "error": known(line.error),
-                "elo": None if rating is None else known(rating.elo),
-                "elo95": None if rating is None else [known(rating.low), known(rating.high)],
-                "first_seat_share": line.first_score / line.firsts if line.firsts else None,
-                "seconds": spent.seconds,
-                "turns": spent.turns,
-                "longest": spent.longest,
-                "depth": known(line.depth),
-                "nodes_per_second": known(line.speed),
-                "lost": spent.lost,
-            }
-        )
-    return found
-
-
-def figure(value: float, digits: int) -> str:
-    """A number for the table; a dash for nan."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def known(value: float) -> float | None:
-    """The value, None where it is no number: JSON has neither nan nor infinity."""
-    return value if math.isfinite(value) else None
+def duration(seconds: float) -> str:
+    """A time in the unit that fits."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -6,23 +6,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 
 from core.errors import QuartetError
-from quartet.arena import schedule
-from quartet.arena.ratings import elo
+from quartet.arena import outcome, schedule
+from quartet.arena.outcome import FAIR_STEP, USUAL_ELO
 from quartet.arena.sprt import Decision, Sprt, block_score, expected_score
 from quartet.arena.unit import GameResult
-from quartet.cli import running
+from quartet.cli import report, running, tables
 from quartet.cli.running import Settings
 from quartet.judge import game as games
-
-FAIR_STEP = 0.05
-"""The default second hypothesis for more than two seats: so much above the fair share."""
 
 
 @click.command(short_help="Test whether a new version is stronger than the old one.")
@@ -91,33 +87,30 @@ def command(
     casting = settings.casting(game, [("new", new), ("old", old)])
     names = ["new", "old"]
     scores: list[float] = []
-    state = State(test, scores)
 
     def decided(blocks: Sequence[Sequence[GameResult]]) -> bool:
         scores.append(block_score(blocks[-1]))
-        return state.decision() is not None
+        return test.decision(test.llr(scores)) is not None
 
     with settings.records("sprt", casting) as records:
+        outcome.keep_test(records.folder, test)
         results = running.run(
             settings,
             records,
             lambda done: schedule.sprt(casting, done, decided, games),
-            lambda done: Group(running.table(done, names, [0, 1], {}), state.text()),
+            lambda done: Group(
+                tables.table(done, names, [0, 1], {}), report.test_text(test, scores)
+            ),
             None,
         )
         # Games that were under way when the decision fell are on record, but do not count.
-        results = [result for result in results if result.block < len(scores)]
-        decision = state.decision()
+        found = outcome.of_records(records.plan, results, test)
         if settings.as_json:
-            print(json.dumps({"game": game, "folder": str(records.folder), "games": len(results), **state.json(),
-                              "players": running.figures(results, names, None)}, indent=2))  # fmt: skip
+            print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
         else:
-            show(
-                Console(highlight=False),
-                running.table(results, names, [0, 1], {}),
-                state,
-                records.folder,
-            )
+            console = tables.wide(Console(highlight=False))
+            report.show(console, found, records.folder, silent=running.is_silent(settings))
+        decision = test.decision(test.llr(found.scores))
     sys.exit(0 if decision is Decision.H1 else 1)
 
 
@@ -143,7 +136,7 @@ def hypotheses(
             )
         low, high = (
             expected_score(0 if elo0 is None else elo0),
-            expected_score(10 if elo1 is None else elo1),
+            expected_score(USUAL_ELO if elo1 is None else elo1),
         )
     else:
         if elo0 is not None or elo1 is not None:
@@ -151,70 +144,3 @@ def hypotheses(
         low = 1 / seats if share0 is None else share0
         high = 1 / seats + FAIR_STEP if share1 is None else share1
     return Sprt(seats, low, high, alpha, beta)
-
-
-class State:
-    """Where a test stands, by the scores of the blocks that count."""
-
-    def __init__(self, test: Sprt, scores: list[float]) -> None:
-        self.test = test
-        self.scores = scores
-
-    def decision(self) -> Decision | None:
-        """The outcome, None while there is none."""
-        return self.test.decision(self.test.llr(self.scores))
-
-    def text(self) -> str:
-        """The state in three lines."""
-        test, decision = self.test, self.decision()
-        words = {
-            None: "undecided",
-            Decision.H0: "H0 accepted: the new version is not stronger by as much as was asked for",
-            Decision.H1: "H1 accepted: the new version is stronger",
-        }
-        counts = ", ".join(
-            f"{score:g}: {count}" for score, count in test.counts(self.scores).items() if count
-        )
-        return (
-            f"{words[decision]}\n"
-            f"LLR {test.llr(self.scores):.3f} ({test.lower:.3f}, {test.upper:.3f}) of a mean score "
-            f"of {test.s1:.4f} against {test.s0:.4f}\n"
-            f"{len(self.scores)} blocks, mean score {self.mean():.4f}{self._elo()}; blocks by "
-            f"score: {counts or 'none'}"
-        )
-
-    def mean(self) -> float:
-        """Mean score of the blocks, nan without any."""
-        return sum(self.scores) / len(self.scores) if self.scores else float("nan")
-
-    def json(self) -> dict[str, object]:
-        """The state for machines."""
-        decision = self.decision()
-        return {
-            "decision": None if decision is None else decision.value,
-            "llr": self.test.llr(self.scores),
-            "bounds": [self.test.lower, self.test.upper],
-            "scores": [self.test.s0, self.test.s1],
-            "blocks": len(self.scores),
-            "mean": running.known(self.mean()),
-            "counts": {
-                f"{score:g}": count for score, count in self.test.counts(self.scores).items()
-            },
-        }
-
-    def _elo(self) -> str:
-        if self.test.seats != 2 or not self.scores:
-            return ""
-        found = elo(
-            {score: count for score, count in self.test.counts(self.scores).items() if count}
-        )
-        return f", Elo {running.elo_text(found.elo)} ({running.interval(found)})"
-
-
-def show(console: Console, table: RenderableType, state: State, folder: Path) -> None:
-    """The outcome for people."""
-    if not console.is_terminal:
-        console.width = 400
-    console.print(state.text(), soft_wrap=True)
-    console.print(table)
-    console.print(f"records: {folder}", soft_wrap=True)

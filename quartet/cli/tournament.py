@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.console import Console, RenderableType
-from rich.progress import track
+from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.arena import ratings as rating
-from quartet.arena import schedule, swiss
-from quartet.arena.ratings import Rating
-from quartet.arena.schedule import Casting, Results, Schedule
-from quartet.arena.standings import by_seat, crosstable, standings
-from quartet.arena.unit import GameResult
-from quartet.cli import running
+from quartet.arena import outcome, schedule
+from quartet.arena.schedule import Results, Schedule
+from quartet.cli import report, running, tables
 from quartet.cli.running import Settings
 
 
@@ -88,59 +82,27 @@ def command(
         rounds = rounds or min(20, len(names) - 1 + len(names) % 2)
     elif rounds is not None:
         raise QuartetError("--rounds is for --pairing swiss")
-    played: list[swiss.Round] = []
+    if pairing == "swiss":
+        schedule.swiss_rounds(casting, 0, games, {}, [])
+    facts = {"pairing": pairing, "games": games, "rounds": rounds}
 
     def plan(done: Results) -> Schedule:
-        if pairing == "swiss":
-            return schedule.swiss_rounds(casting, rounds or 0, games, done, played)
-        return schedule.fixed(casting, tables(casting, pairing), games)
+        return outcome.plan_of(casting, pairing, games, rounds, done, [])
 
-    if pairing == "swiss":
-        plan({})
-    with settings.records(
-        "tournament", casting, pairing=pairing, games=games, rounds=rounds
-    ) as records:
+    with settings.records("tournament", casting, **facts) as records:
         results = running.run(
             settings,
             records,
             plan,
-            lambda done: running.table(done, names, by_share(done, len(names)), {}),
-            total(casting, pairing, games, rounds),
+            lambda done: tables.table(done, names, outcome.by_share(done, len(names)), {}),
+            outcome.total(casting, pairing, games, rounds),
         )
-        order = ranking(results, casting, pairing, played)
-        ratings, complaint = rate(results, casting, silent=running.is_silent(settings))
+        found = outcome.of_records(records.plan, results)
+        console = tables.wide(Console(highlight=False))
         if settings.as_json:
-            print(
-                json.dumps(
-                    {
-                        "game": game,
-                        "folder": str(records.folder),
-                        "games": len(results),
-                        "ranking": [names[player] for player in order],
-                        "players": running.figures(results, names, ratings),
-                        "seat_shares": by_seat(results),
-                        "note": complaint,
-                    },
-                    indent=2,
-                )
-            )
+            print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
             return
-        console = Console(highlight=False)
-        extra = {**running.rating_columns(ratings), **tie_breaks(results, casting, pairing, played)}
-        console.print(
-            f"{game}, {pairing}: {len(results)} games, seed {settings.seed}", style="bold"
-        )
-        console.print(_wide(console, running.table(results, names, order, extra)))
-        if complaint:
-            console.print(complaint, markup=False)
-        console.print(f"records: {records.folder}", soft_wrap=True)
-
-
-def _wide(console: Console, table: RenderableType) -> RenderableType:
-    """Where there is no terminal, nobody's width limits the table."""
-    if not console.is_terminal:
-        console.width = 400
-    return table
+        report.show(console, found, records.folder, silent=running.is_silent(settings))
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -148,91 +110,3 @@ def _named(text: str) -> tuple[str, str]:
     if not (name.strip() and equals and command.strip()):
         raise QuartetError(f"--player wants NAME=COMMAND, not {text!r}")
     return name, command
-
-
-def tables(casting: Casting, pairing: str) -> list[schedule.Seating]:
-    """Who meets whom, unless it is Swiss."""
-    choose = schedule.gauntlet if pairing == "gauntlet" else schedule.round_robin
-    return choose(len(casting.players), casting.seats)
-
-
-def total(casting: Casting, pairing: str, games: int, rounds: int | None) -> int:
-    """All games of the tournament."""
-    size = schedule.blocks(games, casting.seats) * casting.seats
-    if pairing == "swiss":
-        return (rounds or 0) * (len(casting.players) // 2) * size
-    return len(tables(casting, pairing)) * size
-
-
-def by_share(results: Sequence[GameResult], players: int) -> list[int]:
-    """The players by their share of wins."""
-    return [
-        line.player
-        for line in sorted(
-            standings(results, players), key=lambda line: -line.share if line.games else 0.0
-        )
-    ]
-
-
-def ranking(
-    results: Sequence[GameResult], casting: Casting, pairing: str, played: Sequence[swiss.Round]
-) -> list[int]:
-    """The players, the best first, by the rules of the pairing."""
-    players = len(casting.players)
-    if pairing == "swiss":
-        return [place.player for place in swiss.ranking(players, played)]
-    if pairing == "roundrobin" and casting.seats == 2:
-        points = crosstable(results, players)
-        tie_break = swiss.sonneborn_berger(points)
-        return sorted(range(players), key=lambda c: (-sum(points[c]), -tie_break[c], c))
-    return by_share(results, players)
-
-
-def tie_breaks(
-    results: Sequence[GameResult], casting: Casting, pairing: str, played: Sequence[swiss.Round]
-) -> dict[str, list[str]]:
-    """Columns that tell why equal scores rank as they do."""
-    players = len(casting.players)
-    if pairing == "swiss":
-        places = sorted(swiss.ranking(players, played), key=lambda place: place.player)
-        return {
-            "rounds won": [str(place.won) for place in places],
-            "opponents": [f"{place.opponents:g}" for place in places],
-            "early": [f"{place.early:g}" for place in places],
-            "opp. early": [f"{place.opponents_early:g}" for place in places],
-        }
-    if pairing == "roundrobin" and casting.seats == 2 and players > 2:
-        return {
-            "SB": [f"{value:g}" for value in swiss.sonneborn_berger(crosstable(results, players))]
-        }
-    return {}
-
-
-def rate(
-    results: Sequence[GameResult], casting: Casting, *, silent: bool
-) -> tuple[list[Rating] | None, str | None]:
-    """Everybody's rating, or why there is none. Of two players each has the difference to the
-    other."""
-    blocks = rating.blocks(results)
-    if not blocks:
-        return None, None
-    if casting.seats == 2 and len(casting.players) == 2:
-        pairs: dict[float, float] = {}
-        for block in blocks:
-            score = sum(game.shares[game.seats.index(0)] for game in block) / len(block)
-            pairs[score] = pairs.get(score, 0) + 1
-        first = rating.elo(pairs)
-        return [first, Rating(-first.elo, -first.high, -first.low)], None
-    resamples = track(
-        range(rating.RESAMPLES),
-        "rating",
-        console=Console(stderr=True),
-        transient=True,
-        disable=silent,
-    )
-    try:
-        return rating.plackett_luce(
-            blocks, len(casting.players), resamples=resamples, seed=casting.seed
-        ), None
-    except QuartetError as error:
-        return None, str(error)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -20,6 +21,9 @@ from quartet.arena.files import write_whole
 if TYPE_CHECKING:
     from core.nn.contract import Training
     from quartet.training.trainer import Samples, Trainer
+
+LOSSES = ".losses.jsonl"
+"""Behind the name of the weights: the file of the losses, a line for every epoch."""
 
 
 @click.command(short_help="Train an evaluation network on samples of self-play.")
@@ -85,7 +89,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
 
     One unit of self-play in 50 is held back: the loss on it is printed after every epoch, in
     floats, and in the end as the integers of the file have it. After every epoch the state is kept
-    beside the weights, in OUT.checkpoint; the same command goes on from there.
+    beside the weights, in OUT.checkpoint; the same command goes on from there. The losses stay in
+    OUT.losses.jsonl, which `quartet runs OUT.losses.jsonl --plot FILE` draws.
 
     \b
     quartet train ataxx runs/first --out ataxx/nn/weights.bin --hidden 64 --epochs 30
@@ -125,19 +130,29 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         f"{len(samples)} samples, {int(samples.held_back.sum())} held back; unit of the scores, by "
         f"folder: {units}"
     )
+    curve = out.with_name(out.name + LOSSES)
+    if trainer.epoch == 0:
+        curve.unlink(missing_ok=True)
     with bar("steps") as progress:
         task = progress.add_task(
             "", total=recipe.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
         )
         while trainer.epoch < recipe.epochs:
             loss = trainer.run_epoch(lambda: progress.advance(task))
-            print(
-                f"epoch {trainer.epoch}: loss {loss:.6f}, held back {trainer.validate():.6f}",
-                flush=True,
-            )
+            held_back = trainer.validate()
+            print(f"epoch {trainer.epoch}: loss {loss:.6f}, held back {held_back:.6f}", flush=True)
+            keep_loss(curve, trainer.epoch, loss, held_back)
             training.write_checkpoint(checkpoint, trainer)
     write_weights(game, part, trainer, out, samples)
     checkpoint.unlink()
+
+
+def keep_loss(file: Path, epoch: int, loss: float, held_back: float) -> None:
+    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch that
+    is trained again after a kill replaces its line."""
+    lines = file.read_bytes().splitlines()[: epoch - 1] if file.exists() else []
+    line = {"epoch": epoch, "loss": round(loss, 8), "held_back": round(held_back, 8)}
+    write_whole(file, b"".join(kept + b"\n" for kept in (*lines, msgspec.json.encode(line))))
 
 
 def write_weights(game: str, part: Training, trainer: Trainer, out: Path, samples: Samples) -> None:

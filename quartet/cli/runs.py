@@ -1,0 +1,549 @@
+"""`quartet runs`: what is in the folders of runs, finished or not; it reads records only."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from rich.console import Console, Group
+from rich.live import Live
+
+from core.errors import QuartetError, TextError
+from quartet.arena import outcome, records
+from quartet.arena.files import is_held
+from quartet.arena.standings import crosstable
+from quartet.cli import report, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.console import RenderableType
+
+    from quartet.arena.outcome import Outcome
+    from quartet.arena.unit import GameResult
+
+HOME = Path("runs")
+"""Where runs lie that were given no other folder."""
+RESULTS = {"win": lambda share: share == 1, "draw": lambda share: 0 < share < 1,
+           "loss": lambda share: share == 0}  # fmt: skip
+"""What --result takes, with --player."""
+
+
+@dataclass
+class Run:
+    """A folder of records.
+
+    Attributes:
+        folder: Path.
+        plan: dict[str, Any]; of run.json, or of plan.json.
+        results: list[GameResult]; on record. live: int; games that go on.
+        going: bool; whether a process plays it now.
+        samples: int; units of self-play, where it is that.
+    """
+
+    folder: Path
+    plan: dict[str, Any]
+    results: list[GameResult]
+    live: int = 0
+    going: bool = False
+    samples: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Of the plan."""
+        return str(self.plan.get("kind", "?"))
+
+    @property
+    def shown(self) -> bool:
+        """Whether it has games and a table."""
+        return self.kind in {"tournament", "sprt"}
+
+    def outcome(self) -> Outcome:
+        """What it has come to. Raises TextError."""
+        if not self.shown:
+            raise TextError(f"{self.folder} is a run of {self.kind}, which has no table of players")
+        seats = outcome.seats_of(self.plan)
+        test = outcome.read_test(self.folder, seats) if self.kind == "sprt" else None
+        return outcome.of_records(self.plan, self.results, test)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which games are meant; None: all.
+
+    Attributes:
+        player: str | None. result: str | None; of that player, a key of RESULTS.
+        forfeit: bool; only games with a forfeited turn (of that player).
+        opening: int | None; the seed. least, most: int | None; plies.
+    """
+
+    player: str | None = None
+    result: str | None = None
+    forfeit: bool = False
+    opening: int | None = None
+    least: int | None = None
+    most: int | None = None
+
+    def takes(self, game: GameResult, names: Sequence[str]) -> bool:
+        """Whether a game is meant."""
+        seats = [s for s, p in enumerate(game.seats) if self.player in {None, names[p]}]
+        if not seats:
+            return False
+        if self.result and not any(RESULTS[self.result](game.shares[s]) for s in seats):
+            return False
+        if self.forfeit and not any(foul.seat in seats for foul in game.fouls):
+            return False
+        if self.opening is not None and game.seed != self.opening:
+            return False
+        return (self.least or 0) <= game.plies <= (self.most or game.plies)
+
+
+@click.command(short_help="List runs, and print what they have come to.")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--games", "list_games", is_flag=True, help="List the games.")
+@click.option("--player", metavar="NAME", help="Only games of this player.")
+@click.option(
+    "--result", type=click.Choice(list(RESULTS)), help="Only games that --player won, drew or lost."
+)
+@click.option("--forfeit", is_flag=True, help="Only games with forfeited turns (of --player).")
+@click.option("--opening", type=int, metavar="SEED", help="Only games from this start.")
+@click.option(
+    "--plies", metavar="LEAST..MOST", help="Only games of such a length; either may be left away."
+)
+@click.option(
+    "--worst", type=click.IntRange(1), metavar="N", help="List the N worst openings of --player."
+)
+@click.option("--crosstable", "cross", is_flag=True, help="Print who scored what against whom.")
+@click.option("--openings", is_flag=True, help="Print the results by opening.")
+@click.option("--watch", is_flag=True, help="Follow the run until it ends; Ctrl-C leaves it alone.")
+@click.option(
+    "--export",
+    type=click.Choice(["json", "csv", "text"]),
+    help="Print every game, for other tools.",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Draw the run into a file (.svg, .png, .pdf); needs the extra `plot`.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+def command(
+    folder: Path | None,
+    list_games: bool,
+    player: str | None,
+    result: str | None,
+    forfeit: bool,
+    opening: int | None,
+    plies: str | None,
+    worst: int | None,
+    cross: bool,
+    openings: bool,
+    watch: bool,
+    export: str | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """List what lies in runs/, or print the table of the run in FOLDER, be it finished or not.
+
+    Records are read, and nothing else: a run that goes on takes no notice. Filters choose games for
+    the lists and the exports; the table is always of the whole run. A folder of runs is listed, and
+    a file that `quartet train` left (OUT.losses.jsonl) can be plotted, too.
+
+    \b
+    quartet runs
+    quartet runs runs/ataxx-sprt-1a2b3c4d --games --player new --result loss
+    quartet runs runs/ataxx-sprt-1a2b3c4d --export csv > games.csv
+    quartet runs runs/ataxx-sprt-1a2b3c4d --plot run.svg
+    """
+    folder = folder or HOME
+    if folder.is_file():
+        _plot_losses(folder, plot)
+        return
+    if not is_run(folder):
+        show_list(folder, as_json=as_json)
+        return
+    run = read(folder)
+    if watch:
+        follow(folder)
+        return
+    if not run.shown:
+        _print_plan(run, as_json=as_json)
+        return
+    found = run.outcome()
+    least, most = _bounds(plies)
+    chosen = Filter(player, result, forfeit, opening, least, most)
+    if player is not None and player not in found.names:
+        raise QuartetError(f"nobody is called {player!r}; there are: {', '.join(found.names)}")
+    if result is not None and player is None:
+        raise QuartetError("--result is of a player: name one with --player")
+    taken = sorted(run.results, key=lambda game: game.number)
+    taken = [game for game in taken if chosen.takes(game, found.names)]
+    if plot is not None:
+        from quartet.cli import plots  # noqa: PLC0415  (an extra)
+
+        plots.run(found, run.results, folder, plot)
+        print(plot)
+        return
+    if export is not None:
+        print(EXPORTS[export](folder, taken, found), end="")
+        return
+    console = tables.wide(Console(highlight=False))
+    parts: dict[str, list[dict[str, Any]]] = {}
+    if list_games:
+        parts["list"] = [row(folder, game, found) for game in taken]
+    if worst is not None:
+        parts["worst"] = by_opening(taken, found, player)[:worst]
+    if cross:
+        parts["crosstable"] = points_against(taken, found)
+    if openings:
+        parts["openings"] = sorted(
+            by_opening(taken, found, player), key=lambda line: int(line["opening"])
+        )
+    if as_json:
+        state = {"state": state_of(run, found), "recorded": len(run.results), "live": run.live}
+        facts = report.figures(found, folder, silent=True)
+        print(json.dumps({"kind": run.kind, **state, **facts, **parts}, indent=2))
+        return
+    if not parts:
+        report.show(console, found, folder, silent=False)
+        console.print(f"{state_of(run, found)}; {_progress(run, found)}", soft_wrap=True)
+    for lines in parts.values():
+        console.print(tables.rows(lines))
+    if list_games:
+        console.print(f"{len(taken)} of {len(run.results)} games")
+
+
+# Reading.
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds the records of a run."""
+    return any((folder / name).is_file() for name in ("run.json", "plan.json"))
+
+
+def read(folder: Path) -> Run:
+    """The records in a folder. Raises QuartetError and TextError."""
+    going = is_held(folder / "lock")
+    if not (folder / "run.json").is_file():
+        try:
+            plan = msgspec.json.decode((folder / "plan.json").read_bytes(), type=dict[str, Any])
+        except OSError as error:
+            raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
+        except msgspec.DecodeError as error:
+            raise TextError(f"{folder} holds records that cannot be read: {error}") from error
+        units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
+        return Run(folder, plan, [], going=going, samples=units)
+    plan, results = records.read(folder)
+    live = folder / records.LIVE
+    number = sum(1 for _ in live.glob("*.jsonl")) if going and live.is_dir() else 0
+    return Run(folder, plan, results, number, going)
+
+
+def state_of(run: Run, found: Outcome | None) -> str:
+    """Whether a run goes on, in a word or two."""
+    if run.going:
+        return "goes on"
+    return "finished" if found is not None and found.finished else "stopped"
+
+
+def _progress(run: Run, found: Outcome) -> str:
+    total = f" of {found.total}" if found.total else ""
+    going = f", {run.live} going on" if run.live else ""
+    return f"{len(run.results)}{total} games on record{going}"
+
+
+# The list of runs.
+
+
+def show_list(folder: Path, *, as_json: bool) -> None:
+    """Print what runs lie in a folder."""
+    if not folder.is_dir():
+        raise QuartetError(
+            f"there is no folder {folder}; runs are kept in {HOME}/, or where --out says"
+        )
+    paths = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    lines = [listed(path) for path in paths if path.is_dir() and is_run(path)]
+    if as_json:
+        print(json.dumps(lines, indent=2))
+        return
+    console = tables.wide(Console(highlight=False))
+    if not lines:
+        console.print(f"there are no runs in {folder}", soft_wrap=True)
+        return
+    console.print(tables.rows(lines))
+
+
+def listed(path: Path) -> dict[str, Any]:
+    """A line of the list; what cannot be read says so."""
+    try:
+        run = read(path)
+        found = run.outcome() if run.shown else None
+    except QuartetError as error:
+        return {"folder": str(path), "kind": "?", "state": str(error)}
+    last = max((entry.stat().st_mtime for entry in path.iterdir()), default=0.0)
+    line: dict[str, Any] = {
+        "folder": str(path),
+        "kind": run.kind,
+        "game": run.plan.get("game", "?"),
+        "players": ", ".join(found.names) if found else "",
+        "games": len(run.results) if found else run.samples,
+        "of": (found.total if found else None) or "",
+        "state": state_of(run, found),
+        "last": dt.datetime.fromtimestamp(last, dt.UTC).strftime("%Y-%m-%d %H:%M"),
+    }
+    if found is not None and found.results:
+        line["outcome"] = _in_short(found)
+    return line
+
+
+def _in_short(found: Outcome) -> str:
+    if found.test is not None:
+        ratio = found.test.llr(found.scores)
+        decision = found.test.decision(ratio)
+        return f"LLR {ratio:.2f}{f', {decision.value}' if decision else ''}"
+    best = found.order[0]
+    return f"{found.names[best]} leads"
+
+
+def _print_plan(run: Run, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"plan": run.plan, "units": run.samples, "state": state_of(run, None)}))
+        return
+    for name, value in run.plan.items():
+        print(f"{name}: {value}")
+    print(f"{run.samples} units on record; {state_of(run, None)}")
+
+
+# Games.
+
+
+def row(folder: Path, game: GameResult, found: Outcome) -> dict[str, Any]:
+    """A game as a line."""
+    fouls = [f"{found.names[game.seats[f.seat]]}: {f.verdict}" for f in game.fouls]
+    return {
+        "game": game.number,
+        "opening": game.seed,
+        "players": " - ".join(found.names[player] for player in game.seats),
+        "shares": " - ".join(f"{share:g}"[:5] for share in game.shares),
+        "scores": " - ".join("-" if s is None else str(s) for s in game.scores),
+        "plies": game.plies,
+        "seconds": round(game.seconds, 2),
+        "forfeited": ", ".join(fouls),
+        "log": str(folder / records.log_name(game.number)),
+    }
+
+
+def by_opening(
+    games: Sequence[GameResult], found: Outcome, player: str | None
+) -> list[dict[str, Any]]:
+    """The mean share of a player (by default the best one) from every opening, the worst first."""
+    who = found.names.index(player) if player is not None else found.order[0]
+    shares: dict[int, list[float]] = defaultdict(list)
+    plies: dict[int, list[int]] = defaultdict(list)
+    for game in games:
+        for seat, sitting in enumerate(game.seats):
+            if sitting == who:
+                shares[game.seed].append(game.shares[seat])
+                plies[game.seed].append(game.plies)
+    lines = [
+        {
+            "opening": seed,
+            "player": found.names[who],
+            "games": len(own),
+            "share": round(sum(own) / len(own), 4),
+            "plies": round(sum(plies[seed]) / len(own), 1),
+        }
+        for seed, own in shares.items()
+    ]
+    return sorted(lines, key=lambda line: (line["share"], line["opening"]))
+
+
+def points_against(games: Sequence[GameResult], found: Outcome) -> list[dict[str, Any]]:
+    """Everybody's points against everybody; at larger tables the mean share beside each."""
+    names = found.names
+    if found.casting.seats == 2:
+        points = crosstable(games, len(names))
+        number = [[0] * len(names) for _ in names]
+        for game in games:
+            a, b = game.seats
+            number[a][b] += 1
+            number[b][a] += 1
+    else:
+        points = [[0.0] * len(names) for _ in names]
+        number = [[0] * len(names) for _ in names]
+        for game in games:
+            for seat, player in enumerate(game.seats):
+                for other, sitting in enumerate(game.seats):
+                    if seat != other:
+                        points[player][sitting] += game.shares[seat]
+                        number[player][sitting] += 1
+    return [
+        {
+            "player": name,
+            **{
+                other: f"{points[i][j]:g} of {number[i][j]}" if number[i][j] else "-"
+                for j, other in enumerate(names)
+            },
+        }
+        for i, name in enumerate(names)
+    ]
+
+
+def _bounds(text: str | None) -> tuple[int | None, int | None]:
+    """The plies that --plies names. Raises QuartetError."""
+    if text is None:
+        return None, None
+    least, dots, most = text.partition("..")
+    if not dots:
+        most = least
+    if not all(not part or part.isdecimal() for part in (least, most)) or not (least or most):
+        raise QuartetError(f"--plies wants LEAST..MOST, not {text!r}")
+    return (int(least) if least else None), (int(most) if most else None)
+
+
+# Exports.
+
+
+def _as_json(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
+    lines = [
+        {
+            **msgspec.to_builtins(game),
+            "players": [found.names[player] for player in game.seats],
+            "log": str(folder / records.log_name(game.number)),
+        }
+        for game in games
+    ]
+    return json.dumps(lines, indent=2) + "\n"
+
+
+def _as_csv(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
+    """A line for every seat of every game."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        [
+            "game",
+            "block",
+            "opening",
+            "seat",
+            "player",
+            "score",
+            "place",
+            "share",
+            "plies",
+            "turns",
+            "seconds",
+            "longest",
+            "depth",
+            "nodes",
+            "forfeited",
+            "log",
+        ]
+    )
+    for game in games:
+        for seat, player in enumerate(game.seats):
+            use = game.use[seat]
+            writer.writerow(
+                [
+                    game.number, game.block, game.seed, seat, found.names[player],
+                    game.scores[seat], game.places[seat], game.shares[seat], game.plies, use.turns,
+                    use.seconds, use.longest, use.depth / use.searches if use.searches else "",
+                    use.nodes, sum(use.lost.values()), folder / records.log_name(game.number),
+                ]
+            )  # fmt: skip
+    return text.getvalue()
+
+
+def _as_text(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
+    """Tags as of PGN, then the log as its judge writes it."""
+    parts = []
+    for game in games:
+        log = folder / records.log_name(game.number)
+        tags = {
+            "Game": found.casting.game,
+            "Round": str(game.number),
+            "Opening": str(game.seed),
+            **{f"Player{i + 1}": found.names[p] for i, p in enumerate(game.seats)},
+            "Result": " ".join(f"{share:g}" for share in game.shares),
+            "Scores": " ".join("-" if s is None else str(s) for s in game.scores),
+            "Plies": str(game.plies),
+            "Termination": game.reason,
+        }
+        head = "".join(f'[{name} "{value}"]\n' for name, value in tags.items())
+        try:
+            body = log.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise QuartetError(f"cannot read {log}: {error.strerror}") from error
+        parts.append(f"{head}\n{body.rstrip()}\n\n")
+    return "".join(parts)
+
+
+EXPORTS: dict[str, Callable[[Path, Sequence[GameResult], Outcome], str]] = {
+    "json": _as_json,
+    "csv": _as_csv,
+    "text": _as_text,
+}
+
+
+# Watching.
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the records."""
+
+
+def follow(folder: Path) -> None:
+    """Show a run until nobody plays it any more."""
+    console = Console(stderr=not sys.stdout.isatty(), highlight=False)
+    drawn = -1
+    with Live(console=console, auto_refresh=False, transient=False) as live:
+        while True:
+            run = read(folder)
+            found = run.outcome()
+            view = _view(run, found)
+            if console.is_terminal:
+                live.update(view, refresh=True)
+            elif len(run.results) != drawn:
+                drawn = len(run.results)
+                print(f"quartet: {_progress(run, found)}", file=sys.stderr, flush=True)
+            if not run.going:
+                return
+            time.sleep(LOOK_EVERY)
+
+
+def _view(run: Run, found: Outcome) -> RenderableType:
+    parts: list[RenderableType] = [report.table(found)]
+    if found.test is not None:
+        parts.append(report.test_text(found.test, found.scores))
+    for number, plies in live_games(run.folder):
+        parts.append(f"game {number} goes on, {plies} turns")
+    parts.append(f"{state_of(run, found)}; {_progress(run, found)}")
+    return Group(*parts)
+
+
+def live_games(folder: Path) -> list[tuple[int, int]]:
+    """Games that go on, and their turns so far."""
+    found = []
+    for path in sorted((folder / records.LIVE).glob("*.jsonl")):
+        try:
+            found.append((int(path.stem), max(0, path.read_bytes().count(b"\n") - 1)))
+        except (OSError, ValueError):  # it has just ended
+            continue
+    return found
+
+
+def _plot_losses(file: Path, plot: Path | None) -> None:
+    if plot is None:
+        raise QuartetError(f"{file} is a file; with --plot FILE the losses in it are drawn")
+    from quartet.cli import plots  # noqa: PLC0415  (an extra)
+
+    plots.losses(file, plot)
+    print(plot)

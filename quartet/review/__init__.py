@@ -1,0 +1,1 @@
+"""Games reviewed: which moves lost how much, to whose skill and to whose luck."""

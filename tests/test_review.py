@@ -1,0 +1,487 @@
+"""Games reviewed: what moves lose, labels, endings, luck, many logs, the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from core.errors import QuartetError
+from quartet.cli.main import cli
+from quartet.face import Game
+from quartet.judge.logs import jsonl, official
+from quartet.judge.match import Match
+from quartet.review import calibration, document, figures, fitting, summary, text, worker
+from quartet.review.document import Review, TurnReview
+from quartet.review.engines import Asker, Found
+from quartet.review.page import page
+from quartet.review.reviewing import draws_after
+from quartet.review.work import Kept, Piece, Unit
+
+DATA = Path(__file__).parent / "data"
+APPLE = DATA / "applegame" / "logs"
+CONNEXION = DATA / "connexion" / "logs"
+GAMES = ("ataxx", "applegame", "connexion", "ugolki")
+CHROMIUM = shutil.which("chromium") or ""
+FEW = 200
+"""Nodes, where it does not matter how good the engine is."""
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Exit status and output of a command."""
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    if isinstance(done.exception, QuartetError):
+        raise done.exception
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout
+
+
+def log_of(match: Match) -> bytes:
+    """A match as a log: as its judge writes it, else ours."""
+    if match.game.info.lines is not None:
+        return official.text(match).encode()
+    assert match.result is not None
+    records: list[Any] = [jsonl.header(match), *match.turns, match.result]
+    return b"".join(map(jsonl.line, records))
+
+
+def played(game: str, *names: str, seed: int = 3, **options: Any) -> bytes:
+    """The log of a game between built-in players."""
+    count = Game(game).info.players
+    players = names or ("greedy",) * count
+    return log_of(Game(game).play(players, seed=seed, nodes=FEW, **options))
+
+
+def reviewed(data: bytes, nodes: int | None = FEW, **more: Any) -> Review:
+    settings = {"game": "", "candidates": 2, **more}
+    return worker.reviewed(Unit(number=0, name="a.log", data=data, nodes=nodes, **settings))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_of_each(game: str) -> None:
+    found = reviewed(played(game))
+    assert found.complaint == ""
+    assert found.game == game
+    assert found.over
+    assert sum(found.shares) == pytest.approx(1)
+    info = Game(game).info
+    assert len(found.seats) == info.players
+    for turn in found.turns:
+        assert turn.shares is not None, "the game has a calibration"
+        assert sum(turn.shares) == pytest.approx(1, abs=0.002)
+        assert turn.loss is not None
+        assert 0 <= turn.loss <= 1
+        assert turn.label
+        assert turn.best is not None
+        if turn.is_best:
+            assert turn.loss == 0
+        if info.chance:
+            assert turn.luck is not None or turn.label == "forced" or turn.proven
+    assert found.turns[-1].shares == pytest.approx(found.shares, abs=0.001)
+    assert found.board is not None
+    assert len(found.board.frames) == len(found.turns) + 1
+    assert (found.harm != ()) == (info.players > 2)
+    whole = "\n".join(text.lines(found))
+    assert "accuracy" in whole
+    again = document.read(msgspec.json.encode(found))
+    assert again == found
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_same_review_whatever_was_reviewed_before(game: str) -> None:
+    one, other = played(game), played(game, seed=4)
+    worker.close()
+    first = reviewed(one)
+    reviewed(other)
+    assert reviewed(one) == first
+
+
+def test_without_a_calibration_there_are_scores_and_no_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker.close()
+    monkeypatch.setattr(calibration, "read_all", lambda _: {})
+    found = reviewed(played("ataxx"))
+    worker.close()
+    assert found.start is None
+    assert {turn.label for turn in found.turns} <= {"", "forced"}
+    assert any(turn.score_loss for turn in found.turns)
+    assert all(turn.loss is None for turn in found.turns if not turn.proven)
+    assert "no calibration" in "\n".join(text.lines(found))
+
+
+def test_a_table_with_empty_seats() -> None:
+    found = reviewed(played("ugolki", "greedy", "none", "random", "none"))
+    assert found.complaint == ""
+    assert found.players[1] is None
+    assert {turn.seat for turn in found.turns} == {0, 2}
+    turn = found.turns[0]
+    assert turn.shares is not None
+    assert turn.shares[1] == turn.shares[3] == 0
+
+
+def test_endings_are_proven() -> None:
+    found = reviewed((CONNEXION / "0002.txt").read_bytes(), nodes=2000)
+    assert found.turns[-1].proven
+    assert sum(turn.proven for turn in found.turns) >= 4
+    apple = reviewed((APPLE / "0060.txt").read_bytes(), nodes=2000)
+    assert sum(turn.proven for turn in apple.turns) >= 4
+    for turn in apple.turns:
+        if turn.proven:
+            assert turn.loss in {0, 0.5, 1}
+
+
+def test_a_pass_in_the_apple_game_overlooks_rectangles() -> None:
+    found = reviewed((APPLE / "0000.txt").read_bytes())
+    passed = found.turns[1]
+    assert passed.gain == 0
+    assert passed.overlooked_count > 10
+    assert passed.overlooked[0][1] > 1
+    assert passed.label in {"mistake", "blunder"}
+    assert passed.candidates
+
+
+def test_skill_and_luck() -> None:
+    position = Game("connexion").start(1)
+    draws = draws_after(position)
+    assert draws is not None
+    assert sum(draws.values()) == pytest.approx(1)
+    found = reviewed((CONNEXION / "0004.txt").read_bytes())
+    drawn = [turn for turn in found.turns if turn.luck is not None]
+    assert drawn
+    for turn in drawn:
+        assert turn.expected is not None
+        assert turn.shares is not None
+        gap = turn.shares[turn.seat] - turn.expected[turn.seat]
+        assert turn.luck == pytest.approx(gap, abs=0.0003)
+
+
+def test_several_engines() -> None:
+    found = reviewed(played("applegame"), engines=("bot", "greedy"))
+    assert [engine.name for engine in found.engines] == ["bot", "greedy"]
+    assert all(len(turn.second_opinions) == 1 for turn in found.turns)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_an_engine_behind_uai() -> None:
+    command = f"uai:{sys.executable} -m ataxx --uai"
+    worker.close()
+    data = b"\n".join(played("ataxx").splitlines()[:12]) + b"\n"
+    found = reviewed(data, engines=("bot", command))
+    worker.close()
+    assert not found.over
+    other = found.turns[0].second_opinions[0]
+    assert other.best.startswith("MOVE")
+    assert other.score_loss is not None
+    with pytest.raises(QuartetError, match="has no UAI"):
+        Asker("ugolki", command)
+
+
+def test_a_turn_that_was_lost_is_a_foul() -> None:
+    lines = played("applegame").splitlines()
+    moves = [line for line in lines if line.startswith((b"INIT", b"FIRST", b"SECOND"))]
+    found = reviewed(b"\n".join([*moves[:4], b"ABORT SECOND TLE", b""]))
+    if found.complaint:
+        pytest.skip(found.complaint)
+    assert found.turns[-1].label in {"foul", *document.LABELS}
+
+
+# Figures.
+
+
+def turn(**more: Any) -> TurnReview:
+    return TurnReview(**{"ply": 0, "seat": 0, "move": "x", **more})
+
+
+def test_labels() -> None:
+    bounds = (0.05, 0.1, 0.2, 0.3)
+    losses = (0, 0.049, 0.05, 0.1, 0.2, 0.3, 1)
+    labels = ["best", "best", "good", "inaccuracy", "mistake", "blunder", "blunder"]
+    assert [figures.label(loss, bounds) for loss in losses] == labels
+    assert figures.label(0.06, (0.01, 0.02, 0.03, 0.04)) == "blunder"
+
+
+def test_accuracy() -> None:
+    assert figures.accuracy([]) is None
+    assert figures.accuracy([0.0, 0.0]) == 100
+    assert figures.accuracy([1.0]) == 0
+    half = figures.accuracy([0.1])
+    assert half == pytest.approx(103.1668 * 2.718281828 ** (-0.4354) - 3.1669, abs=0.06)
+
+
+def test_the_turning_point() -> None:
+    shares = [(0.4, 0.6), (0.6, 0.4), (0.45, 0.55), (0.7, 0.3), (1.0, 0.0)]
+    turns = [turn(shares=share) for share in shares]
+    assert figures.turning_point((0.5, 0.5), turns, (1, 0)) == 3
+    assert figures.turning_point((0.5, 0.5), turns, (0.5, 0.5)) is None
+    led = [turn(shares=(0.9, 0.1)), turn(shares=(1.0, 0.0))]
+    assert figures.turning_point((0.6, 0.4), led, (1, 0)) is None, "nothing turned"
+    assert figures.turning_point(None, led, (1, 0)) is None
+
+
+# Calibrations.
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_calibrations_that_are_shipped(game: str) -> None:
+    found = calibration.of_engine(game, "bot")
+    assert found is not None
+    assert found.held_back >= 1000
+    assert found.error is not None
+    assert found.error <= 0.02
+    assert found.error95 is not None
+    assert found.error95[0] <= found.error <= found.error95[1]
+    assert len(found.curve) == 10
+    assert any("bot" not in player for player in found.players), "others played, too"
+    assert found.command
+    assert found.commit
+    assert found.date
+    if Game(game).info.players == 2:
+        for ply in range(0, 100, 7):
+            shares = [found.probability(score, ply) for score in range(-2000, 2001, 100)]
+            assert shares == sorted(shares)
+
+
+def test_proven_outcomes_are_left_alone() -> None:
+    found = calibration.of_engine("ataxx", "bot")
+    assert found is not None
+    certain = Found(shares=(1.0, 0.0), proven=True, score=29_000.0)
+    assert found.shares(certain, 3, 0, 2) == (1.0, 0.0)
+    assert found.shares(Found(), 3, 0, 2) is None
+
+
+@pytest.mark.skipif(find_spec("scipy") is None, reason="the extra `stats`")
+def test_a_fit_finds_what_is_there() -> None:
+    from random import Random  # noqa: PLC0415
+
+    random = Random(1)
+    samples = []
+    for game in range(2000):
+        for _ in range(4):
+            score, ply = random.gauss(0, 500), random.randrange(60)
+            won = random.random() < 1 / (1 + 2.718281828 ** (-score / 300))
+            shares = (1.0, 0.0) if won else (0.0, 1.0)
+            samples.append(fitting.Sample(game, ply, 0, score, (), shares))
+    held = set(range(0, 2000, 2))
+    found = fitting.fit("x", 1, samples, [60] * 2000, held)
+    assert found.probability(0, 30) == pytest.approx(0.5, abs=0.03)
+    assert found.probability(300, 30) == pytest.approx(0.731, abs=0.03)
+    assert found.error is not None
+    assert found.error < 0.03
+    assert found.held_back == 1000
+
+
+@pytest.mark.skipif(find_spec("scipy") is None, reason="the extra `stats`")
+def test_the_command_that_calibrates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(
+        *["tournament", "applegame", "--player", "g=greedy", "--player", "r=random"],
+        *["--games", 24, "--in-process", "--crowded", "--jobs", 1, "--json", "--out", "cup"],
+    )
+    out = tmp_path / "found.json"
+    arguments = ["calibrate", "applegame", "cup", "--nodes", 50, "--positions", 4, "--out", out]
+    _, said = run(*arguments, "--jobs", 1, "--crowded", "--json")
+    told = json.loads(said)
+    assert told["games"] + told["held_back"] == 24
+    assert calibration.read_all(out)["bot"].nodes == 50
+    found = reviewed(played("applegame"), nodes=None, calibration=str(out))
+    assert found.engines[0].nodes == 50, "as it was calibrated"
+    run(
+        *["tournament", "applegame", "--player", "a=bot", "--player", "b=bot", "--games", 2],
+        *["--in-process", "--crowded", "--nodes", 50, "--jobs", 1, "--json", "--out", "alone"],
+    )
+    folder = json.loads((tmp_path / "alone" / "run.json").read_text())
+    for player in folder["players"]:
+        player["nodes"] = None
+    (tmp_path / "alone" / "run.json").write_text(json.dumps(folder))
+    with pytest.raises(QuartetError, match="takes several"):
+        run("calibrate", "applegame", "alone")
+
+
+# Bad input, many logs.
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Good and bad logs."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    good = (APPLE / "0000.txt").read_bytes()
+    (logs / "a-good.txt").write_bytes(good)
+    (logs / "b-cut.txt").write_bytes((APPLE / "0060.txt").read_bytes()[:700])
+    (logs / "c-empty.txt").write_bytes(b"")
+    (logs / "d-other.txt").write_bytes(b"1. e4 e5\n")
+    with (logs / "e-noise.log").open("wb") as file:
+        file.write(os.urandom(2**20) * 50)
+    (logs / "f-wrong.txt").write_bytes(good.replace(b"SCOREFIRST 4", b"SCOREFIRST 5"))
+    (logs / "g-good.jsonl").write_bytes(played("ugolki"))
+    return logs
+
+
+def test_bad_logs_are_one_line_each_and_the_rest_is_reviewed(folder: Path, tmp_path: Path) -> None:
+    out, pages = tmp_path / "out", tmp_path / "pages"
+    arguments = ["review", folder, "--nodes", FEW, "--jobs", 1, "--crowded", "--out", out]
+    status, said = run(*arguments, "--html", pages)
+    assert status == 1
+    for name, words in {
+        "c-empty.txt": "the log is empty",
+        "d-other.txt": "no log of a game",
+        "e-noise.log": "50 MB are no log",
+        "f-wrong.txt": "by the rules",
+    }.items():
+        told = [line for line in said.splitlines() if f"{name}: " in line]
+        assert len(told) == 1, name
+        assert words in told[0]
+    assert "3 of 7 logs reviewed" in said
+    assert sorted(path.name for path in pages.iterdir()) == [
+        *("000000.html", "000001.html", "000006.html", "index.html")
+    ]
+    kept = (out / "done.jsonl").read_bytes()
+    _, again = run(*arguments, "--json")
+    assert (out / "done.jsonl").read_bytes() == kept, "nothing is done twice"
+    told_all = json.loads(again)
+    assert [review["log"] for review in told_all["reviews"]] == [
+        str(path) for path in sorted(folder.iterdir())
+    ]
+    assert len(told_all["summary"]["complaints"]) == 4
+
+
+def test_after_a_kill_the_same_command_gives_the_same(folder: Path, tmp_path: Path) -> None:
+    outcomes = []
+    for name in ("whole", "killed"):
+        out = tmp_path / name
+        arguments = ["review", folder, "--nodes", FEW, "--jobs", 1, "--crowded", "--out", out]
+        run(*arguments)
+        if name == "killed":
+            lines = (out / "done.jsonl").read_bytes().splitlines(keepends=True)
+            (out / "done.jsonl").write_bytes(lines[0] + lines[-1] + lines[3][:50])
+            run(*arguments)
+        lines = (out / "done.jsonl").read_bytes().splitlines()
+        outcomes.append(sorted(lines))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_folder_belongs_to_one_command(tmp_path: Path) -> None:
+    with Kept(tmp_path / "a", {"kind": "review"}) as kept:
+        kept.add(Piece(0, "x", b'{"log":"x"}'))
+        with pytest.raises(QuartetError, match="another process"):
+            Kept(tmp_path / "a", {"kind": "review"})
+    with pytest.raises(QuartetError, match="another run"):
+        Kept(tmp_path / "a", {"kind": "other"})
+    with pytest.raises(QuartetError, match="thresholds"):
+        run("review", APPLE / "0000.txt", "--thresholds", "1,2")
+    with pytest.raises(QuartetError, match="no log"):
+        run("review", tmp_path / "nothing.txt")
+
+
+def test_all_together() -> None:
+    reviews = [reviewed(played("ataxx", seed=seed)) for seed in (1, 2)]
+    found = summary.summary([*reviews, Review(log="x", complaint="bad")], 5)
+    assert (found.logs, found.reviewed) == (3, 2)
+    assert len(found.worst) == 5
+    losses = [loss.loss for loss in found.worst]
+    assert losses == sorted(losses, key=lambda loss: -(loss or 0))
+    assert {group.name for group in found.phases} == {"opening", "middle", "end"}
+    turns = sum(seat.turns for review in reviews for seat in review.seats)
+    assert sum(group.turns for group in found.phases) == turns
+    assert "the worst losses" in "\n".join(text.summary(found))
+
+
+@pytest.mark.slow
+def test_all_published_logs_are_reviewed() -> None:
+    for path in sorted([*APPLE.glob("*.txt"), *CONNEXION.glob("*.txt")]):
+        assert reviewed(path.read_bytes()).complaint == "", path
+
+
+# The page.
+
+
+def test_the_page_is_one_small_file() -> None:
+    for game in GAMES:
+        made = page(reviewed(played(game)))
+        assert len(made.encode()) < 1_000_000
+        for word in ("http://", "https://", "src=", "@import"):
+            rest = made.replace("http://www.w3.org/2000/svg", "")
+            assert word not in rest.split('id="data"')[0], word
+        assert "</script" not in made.split('id="data">')[1].split("</script>")[0]
+
+
+def test_a_remark_cannot_end_the_script() -> None:
+    found = reviewed(played("ataxx"))
+    evil = "</script><script>alert(1)</script>"
+    first = msgspec.structs.replace(found.turns[0], remarks=((0, evil),))
+    made = page(msgspec.structs.replace(found, turns=(first, *found.turns[1:])))
+    assert evil not in made
+
+
+browser = pytest.mark.skipif(
+    not CHROMIUM or find_spec("playwright") is None, reason="needs Chromium and playwright"
+)
+
+
+@browser
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_the_page_in_a_browser(game: str, tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    found = reviewed(played(game))
+    file = tmp_path / "page.html"
+    file.write_text(page(found), encoding="utf-8")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = chromium.new_context(offline=True)
+        view = context.new_page()
+        faults: list[str] = []
+        asked: list[str] = []
+        view.on("pageerror", lambda error: faults.append(str(error)))
+        view.on("request", lambda request: asked.append(request.url))
+        view.goto(file.as_uri())
+        assert view.locator("#graph polyline.seat").count() == len(found.players)
+        assert view.locator("#moves tr").count() == len(found.turns)
+        for _ in range(3):
+            view.keyboard.press("ArrowRight")
+        assert view.locator("#slider").input_value() == "3"
+        assert f"ply {found.turns[2].ply}" in view.locator("#now").inner_text()
+        view.keyboard.press("ArrowLeft")
+        assert view.locator("#slider").input_value() == "2"
+        view.locator("#slider").fill("5")
+        assert f"ply {found.turns[4].ply}" in view.locator("#now").inner_text()
+        view.keyboard.press("b")
+        view.keyboard.press("End")
+        assert view.locator("#slider").input_value() == str(len(found.turns))
+        view.keyboard.press("p")
+        view.locator("#moves tr").nth(1).click()
+        assert view.locator("#slider").input_value() == "2"
+        view.set_viewport_size({"width": 360, "height": 740})
+        wide = view.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 360, "no sideways scrolling at phone width"
+        chromium.close()
+    assert faults == []
+    assert [url for url in asked if not url.startswith("file:")] == []
+
+
+# A log for `quartet analyse`.
+
+
+def test_analyse_takes_a_log_and_follows_moves() -> None:
+    log = APPLE / "0060.txt"
+    _, said = run("analyse", log, "--at", 12, "--nodes", 500, "--json")
+    told = json.loads(said)
+    assert (told["game"], told["seat"]) == ("applegame", 0)
+    _, said = run("analyse", log, "--at", 12, "--moves", told["best"], "--nodes", 500, "--json")
+    assert json.loads(said)["seat"] == 1
+    with pytest.raises(QuartetError, match="somebody does from ply 0"):
+        run("analyse", log, "--at", 500)
+    with pytest.raises(QuartetError, match="--moves, number 1"):
+        run("analyse", "ataxx", "--moves", "MOVE 9 9 9 9")
+    with pytest.raises(QuartetError, match="--at is for a log"):
+        run("analyse", "ataxx", "--at", 3)
