@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 PLAY = f"""
 import sys, quartet
-from quartet.judge.logs import official
+from quartet.judge.logs import jsonl
 match = quartet.game("{GAME}").play(["random", "random"], seed=5)
-sys.stdout.write(official.text(match))
+for record in [jsonl.header(match), *match.turns, match.result]:
+    sys.stdout.buffer.write(jsonl.line(record))
 """
 
 
