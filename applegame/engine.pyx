@@ -14,7 +14,6 @@ from applegame.protocol import PASS
 from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
-from core.nn.sealed import resource
 
 BENCH_LIMITS = Limits(nodes=10_000)
 """Of each search of the fingerprint."""
@@ -294,6 +293,8 @@ cdef class Engine:
         settings = settled(Engine.OPTIONS, options)
         weights = settings["weights"]
         if weights != "":
+            from core.nn.sealed import resource     # it costs an agent milliseconds
+
             numbers = read_weights(resource(weights) if isinstance(weights, str) else weights)
             for i in range(PHASES * FEATURES):
                 (&self.weights[0][0])[i] = numbers[i]

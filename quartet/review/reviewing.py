@@ -394,6 +394,7 @@ class _Game:
         idle = forced or before.proven
         if before.shares is not None:
             idle = idle or figures.is_decided(before.shares[seat])
+        idle = idle and (loss or 0.0) < self.thresholds[0]
         base = mean if mean is not None else shares
         harm: tuple[float, ...] = ()
         if self.game.info.players > 2 and base is not None and before.shares is not None:
