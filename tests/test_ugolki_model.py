@@ -195,8 +195,8 @@ def test_learning_lets_others_run_and_hears_stop() -> None:
         stops.append(now() - started)
         assert thinking.outcome().move in played[30][0].legal()
         assert engine.opponents.observed == []
-    assert min(gaps) < 0.006
-    assert min(stops) < 0.006
+    assert min(gaps) < 0.012  # 20 ms and more where the lock is held
+    assert min(stops) < 0.012
 
 
 def test_who_does_not_learn_plays_on_as_before() -> None:
