@@ -238,9 +238,15 @@ def test_damaged_records_are_listed_all_the_same(folder: Path, tmp_path: Path) -
     other = tmp_path / "other"
     other.mkdir()
     (other / "plan.json").write_text('{"kind": "selfplay", "game": "ataxx"}')
+    third = tmp_path / "third"
+    third.mkdir()
+    (third / "plan.json").write_text('{"kind": "review", "logs": ["a", "b"]}')
+    (third / "done.jsonl").write_text("{}\n{}\n")
     states = {line["kind"]: line for line in json.loads(run("runs", tmp_path, "--json"))}
     assert "cannot be read" in states["?"]["state"]
     assert states["selfplay"]["games"] == 0
+    review = states["review"]
+    assert (review["games"], review["of"], review["state"]) == (2, 2, "finished")
 
 
 def test_lines_where_there_is_no_terminal(

@@ -23,9 +23,10 @@ from quartet.arena import outcome, records
 from quartet.arena.files import is_held
 from quartet.arena.standings import crosstable
 from quartet.cli import report, tables
+from quartet.review.work import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -48,7 +49,7 @@ class Run:
         plan: dict[str, Any]; of run.json, or of plan.json.
         results: list[GameResult]; on record. live: int; games that go on.
         going: bool; whether a process plays it now.
-        samples: int; units of self-play, where it is that.
+        samples: int; units of self-play, of a review, of a calibration, where it is that.
     """
 
     folder: Path
@@ -241,6 +242,8 @@ def read(folder: Path) -> Run:
         except msgspec.DecodeError as error:
             raise TextError(f"{folder} holds records that cannot be read: {error}") from error
         units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
+        if (folder / LINES).is_file():
+            units = (folder / LINES).read_bytes().count(b"\n")
         return Run(folder, plan, [], going=going, samples=units)
     plan, results = records.read(folder)
     live = folder / records.LIVE
@@ -252,7 +255,9 @@ def state_of(run: Run, found: Outcome | None) -> str:
     """Whether a run goes on, in a word or two."""
     if run.going:
         return "goes on"
-    return "finished" if found is not None and found.finished else "stopped"
+    units = _units(run.plan) if found is None else None
+    whole = found.finished if found is not None else units is not None and run.samples >= units
+    return "finished" if whole else "stopped"
 
 
 def _progress(run: Run, found: Outcome) -> str:
@@ -296,13 +301,22 @@ def listed(path: Path) -> dict[str, Any]:
         "game": run.plan.get("game", "?"),
         "players": ", ".join(found.names) if found else "",
         "games": len(run.results) if found else run.samples,
-        "of": (found.total if found else None) or "",
+        "of": (found.total if found else _units(run.plan)) or "",
         "state": state_of(run, found),
         "last": dt.datetime.fromtimestamp(last, dt.UTC).strftime("%Y-%m-%d %H:%M"),
     }
     if found is not None and found.results:
         line["outcome"] = _in_short(found)
     return line
+
+
+def _units(plan: Mapping[str, Any]) -> int | None:
+    """All units of a review or a calibration, None where the plan does not say."""
+    logs = plan.get("logs")
+    if isinstance(logs, list):
+        return len(logs)
+    games = plan.get("games")
+    return games if isinstance(games, int) else None
 
 
 def _in_short(found: Outcome) -> str:

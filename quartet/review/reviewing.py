@@ -2,9 +2,10 @@
 
 1. The log is judged again. What disagrees with the rules is not reviewed.
 2. From the end backwards, positions are solved as long as the engine can.
-3. Every other position is searched in the game's order; the search of the position after a move says
-   what the move was worth. Where the engine would have played another move, the position after that
-   one is searched as well, with the same nodes: both are judged alike.
+3. Every other position is searched, the last one first: what the engine has stored of the later ones
+   helps it with the earlier. The search of the position after a move says what the move was worth.
+   Where the engine would have played another move, the position after that one is searched as well,
+   with the same nodes: both are judged alike.
 4. Where chance follows a move, both positions are the mean over all draws, by their probabilities; what
    the draw gave over that mean is luck.
 """
@@ -231,14 +232,17 @@ class _Game:
         asker.begin(self.match.start.options)
         told = Judged()
         solved = self.solve(asker)
-        for number, position in enumerate(self.positions):
+        told.worths = [Worth() for _ in self.positions]
+        for number in reversed(range(len(self.positions))):
             if number in solved:
                 score, shares = solved[number]
-                told.worths.append(Worth(score, shares, proven=True))
+                told.worths[number] = Worth(score, shares, proven=True)
             else:
-                told.worths.append(self.worth(opinion, position))
-        for number, turn in enumerate(self.turns):
-            self.weigh(opinion, told, number, turn)
+                told.worths[number] = self.worth(opinion, self.positions[number])
+            if number < len(self.turns):
+                self.weigh(opinion, told, number, self.turns[number])
+        for listed in (told.best, told.played, told.other, told.expected):
+            listed.reverse()
         return told
 
     def solve(self, asker: Asker) -> dict[int, tuple[float, tuple[float, ...]]]:
@@ -271,7 +275,7 @@ class _Game:
         if (turn.verdict.lost and self.positions[number + 1] is before) or ended_by_foul:
             nothing = tuple(float(s != seat) for s in range(self.game.info.players))
             played = Worth(None, nothing if len(nothing) == 2 else None, proven=True)
-        told.expected.append(None)
+        told.expected.append(None)  # lists are filled from the end
         legal = before.legal()
         if len(legal) == 1 and turn.move is not None:
             told.best.append(legal[0])
