@@ -109,7 +109,7 @@ def fit(
     """
     try:
         import numpy as np  # noqa: PLC0415  (an extra)
-        from scipy.optimize import minimize  # type: ignore[import-untyped]  # noqa: PLC0415
+        from scipy.optimize import minimize  # noqa: PLC0415
     except ImportError:
         raise QuartetError(
             "calibrations need scipy; install the extra: pip install 'quartet[stats]'"
