@@ -18,6 +18,7 @@ COMMANDS = (
     "match",
     "tournament",
     "sprt",
+    "exam",
     "lost",
     "replay",
     "analyse",
@@ -81,6 +82,7 @@ def cli() -> None:
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
+    quartet exam ugolki --half odd --in-process           how it does against a pool of others
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes
