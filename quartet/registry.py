@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.engine import parse_player
-from core.errors import NotBuiltError, UnknownNameError
+from core.errors import NotBuiltError, QuartetError, UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
 
 GAMES = {
@@ -89,3 +90,23 @@ def is_player(game: str, name: str) -> bool:
     except UnknownNameError:
         return False
     return True
+
+
+def is_held_out(game: str, name: str) -> bool:
+    """Whether a player is of the half of a game's pool that serves for tests alone. Raises
+    UnknownNameError when there is no such game."""
+    if not has(game, "frozen.players"):
+        return False
+    found = getattr(load(game, "frozen.players"), "is_held_out", None)
+    return found is not None and bool(found(name))
+
+
+def require_training(game: str, names: Iterable[str]) -> None:
+    """Raise QuartetError where somebody is not to be trained or tuned against: what is chosen by its
+    games would say nothing of strength any more."""
+    for name in names:
+        if is_held_out(game, name):
+            raise QuartetError(
+                f"{name} is of the test half: nothing is trained or tuned on it "
+                "(quartet exam measures a finished change)"
+            )

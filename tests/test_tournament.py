@@ -140,7 +140,7 @@ def test_a_game_and_its_programs_stay_on_one_core() -> None:
         assert len(json.loads(cores.pop())) == 1
 
 
-def die_once(unit: Unit, core: int | None) -> Played:
+def die_once(unit: Unit, cores: tuple[int, ...] | None) -> Played:
     """Play, but the first worker that gets game 3 dies as if by SIGKILL."""
     mark = Path(unit.players[0].command)
     if unit.number == 3 and not mark.exists():
@@ -201,19 +201,20 @@ def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
         str(tmp_path),
     )
     usable = usable_cores()
+    alone = [(core,) for core in usable]
     with Cores(1) as one:
-        assert one.of_jobs == usable[:1]
+        assert one.of_jobs == alone[:1]
         if len(usable) > 1:
             with Cores() as others:
-                assert others.of_jobs == usable[1:]
+                assert others.of_jobs == alone[1:]
         with Cores(len(usable), crowded=True) as all_of_them:
-            assert all_of_them.of_jobs == usable[1:] + usable[:1]
+            assert all_of_them.of_jobs == alone[1:] + alone[:1]
             done = quartet(*arguments, code=2)
             words = f"quartet: 1 game at a time on {len(usable)} cores, {len(usable)} of which other runs play on, would take time from each other"
             assert done.stderr.startswith(words)
             quartet(*arguments, "--crowded")
     with Cores() as everything:
-        assert everything.of_jobs == usable
+        assert everything.of_jobs == alone
 
 
 BAD = [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PACKED = ("bot", "greedy", "random")
 """The players that a package has."""
-NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611")
+NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611", "pool:3", "pool:9", "pool:17")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
@@ -45,7 +45,7 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         raise UnknownNameError(
             f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
         ) from None
-    found = frozen.player(name)
+    found = frozen.player(name, seed)
     if found is None:
         raise UnknownNameError(
             f"Ugolki has no built-in player {name!r}; "

@@ -317,7 +317,7 @@ cdef inline int ab_node(
             continue
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
-            # 5. Quiet late moves of shallow nodes are skipped (57 % of 300 games of Ataxx at 5,000
+            # 5. Quiet late moves of shallow nodes are skipped (57 % of 300 games at 5,000
             # nodes a move, for ending the loop there), and what follows a move that promises nothing,
             if not noisy and depth <= 4 and not pv_node and i >= (
                 s.late_moves + depth * depth * 2

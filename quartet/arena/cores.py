@@ -1,4 +1,4 @@
-"""The cores of this machine: each plays one game at a time, of one run."""
+"""The cores of this machine: each plays one game at a time, of one run; a game may have several."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.errors import QuartetError
 from quartet.arena.files import locked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
 LOOK_SECONDS = 0.5
@@ -30,40 +31,45 @@ def usable_cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def pin(core: int | None) -> None:
-    """Keep this process, and all that it starts, on one core, where the system can do that and the
-    core is still there."""
-    if core is not None:
+def pin(cores: Sequence[int] | None) -> None:
+    """Keep this process, and all that it starts, on these cores, where the system can do that and
+    they are still there."""
+    if cores is not None:
         with suppress(AttributeError, OSError, ValueError, psutil.Error):  # macOS has no such call
-            psutil.Process().cpu_affinity([core])
+            psutil.Process().cpu_affinity(list(cores))
 
 
 class Cores:
-    """A core for each of so many jobs; other runs of this user leave them alone until they are
+    """Cores for each of so many jobs; other runs of this user leave them alone until they are
     closed, or this process ends.
 
     Attributes:
-        of_jobs: the core of every job.
+        of_jobs: list[tuple[int, ...]]; the cores of every job.
     """
 
-    def __init__(self, jobs: int | None = None, *, crowded: bool = False) -> None:
+    def __init__(self, jobs: int | None = None, *, each: int = 1, crowded: bool = False) -> None:
         """Hold cores.
 
         Args:
-            jobs: int | None; how many, by default all that no other run plays on; where there is
-                none, it is waited for.
+            jobs: int | None; how many, by default as many as the cores that no other run plays on
+                are enough for; where they are too few for one, they are waited for.
+            each: int; cores of a job.
             crowded: bool; whether more than the free ones are taken, those first.
 
         Raises:
-            QuartetError: more are asked for than are free.
+            QuartetError: more are asked for than are free, or than there are.
         """
         usable = usable_cores()
+        if each > len(usable):
+            raise QuartetError(
+                f"a game on {each} cores needs them; this process may run on {len(usable)}"
+            )
         if jobs is None and not crowded:
-            _wait_for_one(usable)
+            _wait_for(each, usable)
         with ExitStack() as held:
             free: list[int] = []
             for core in usable:
-                if len(free) == jobs:
+                if jobs is not None and len(free) == each * jobs:
                     break
                 # where nothing can be written, runs know nothing of each other
                 with suppress(OSError):
@@ -72,16 +78,20 @@ class Cores:
                         continue
                     held.enter_context(lock)
                 free.append(core)
-            jobs = jobs or len(free) or len(usable)
-            if jobs > len(free) and not crowded:
+            jobs = jobs or len(free) // each or len(usable) // each
+            if each * jobs > len(free) and not crowded:
                 taken = len(usable) - len(free)
                 others = f", {taken} of which other runs play on," if taken else ""
+                wide = f" of {each} cores each" * (each > 1)
                 raise QuartetError(
-                    f"{jobs} game{'s' * (jobs > 1)} at a time on {len(usable)} cores{others} would "
+                    f"{jobs} game{'s' * (jobs > 1)} at a time{wide} on {len(usable)} cores{others} would "
                     "take time from each other; --crowded allows it"
                 )
             order = free + [core for core in usable if core not in free]
-            self.of_jobs = [order[job % len(order)] for job in range(jobs)]
+            self.of_jobs = [
+                tuple(order[(each * job + i) % len(order)] for i in range(each))
+                for job in range(jobs)
+            ]
             self.close = held.pop_all().close
 
     def __enter__(self) -> Self:
@@ -97,16 +107,17 @@ class Cores:
         self.close()
 
 
-def _wait_for_one(usable: list[int]) -> None:
-    """Wait until a core is free, and say so where it takes a while."""
+def _wait_for(each: int, usable: list[int]) -> None:
+    """Wait until so many cores are free, and say so where it takes a while."""
     told = False
-    while not any(map(_is_free, usable)):
+    while sum(map(_is_free, usable)) < each:
         if not told:
-            print(
-                f"quartet: other runs play on all {len(usable)} cores; waiting for one "
-                "(--crowded shares them)",
-                file=sys.stderr,
+            missing = (
+                f"all {len(usable)} cores; waiting for one"
+                if each == 1
+                else f"too many of {len(usable)} cores; waiting for {each}"
             )
+            print(f"quartet: other runs play on {missing} (--crowded shares them)", file=sys.stderr)
             told = True
         time.sleep(LOOK_SECONDS)
 

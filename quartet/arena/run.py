@@ -59,6 +59,9 @@ WorkT = TypeVar("WorkT", bound=Work)
 DoneT = TypeVar("DoneT", bound=Done)
 WorkT_contra = TypeVar("WorkT_contra", bound=Work, contravariant=True)
 
+Play = Callable[[WorkT, "tuple[int, ...] | None"], DoneT]
+"""Does a unit on these cores; None: on any."""
+
 
 class Workers(Protocol[WorkT_contra, DoneT]):
     """Where units are played.
@@ -152,24 +155,25 @@ _END = _End()
 
 
 class Local(Generic[WorkT, DoneT]):
-    """Processes on this machine, one for each core that is free; a game and its programs stay on
-    their core."""
+    """Processes on this machine, one for each core, or each few cores, that are free; a game and its
+    programs stay on theirs."""
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(
         self,
-        play: Callable[[WorkT, int | None], DoneT],
+        play: Play[WorkT, DoneT],
         jobs: int | None = None,
         *,
+        each: int = 1,
         crowded: bool = False,
     ) -> None:
-        """`play` does a unit on a core (None: any). `jobs` and `crowded` as for `Cores`. Raises
-        QuartetError."""
+        """`play` does a unit on some cores (None: any). `jobs`, `each` and `crowded` as for `Cores`.
+        Raises QuartetError."""
         self._play = play
-        self._cores = Cores(jobs, crowded=crowded)
-        self._slots: list[tuple[int, Future[DoneT] | None]] = [
-            (core, None) for core in self._cores.of_jobs
+        self._cores = Cores(jobs, each=each, crowded=crowded)
+        self._slots: list[tuple[tuple[int, ...], Future[DoneT] | None]] = [
+            (cores, None) for cores in self._cores.of_jobs
         ]
         self._strangers = multiprocessing.active_children()
         self._executor: Executor = self._start()
@@ -180,19 +184,19 @@ class Local(Generic[WorkT, DoneT]):
         return len(self._slots)
 
     def submit(self, unit: WorkT) -> Future[DoneT]:
-        """Play a unit on a core that is free."""
-        slot, core = next(
-            (i, core)
-            for i, (core, future) in enumerate(self._slots)
+        """Play a unit on cores that are free."""
+        slot, cores = next(
+            (i, cores)
+            for i, (cores, future) in enumerate(self._slots)
             if future is None or future.done()
         )
         with _no_ctrl_c():
             try:
-                future = self._executor.submit(_work, self._play, unit, core)
+                future = self._executor.submit(_work, self._play, unit, cores)
             except BrokenExecutor as error:  # a worker died while it was idle
                 future = Future()
                 future.set_exception(error)
-            self._slots[slot] = core, future
+            self._slots[slot] = cores, future
         return future
 
     def repair(self) -> None:
@@ -223,13 +227,13 @@ _busy = threading.Event()
 """In a worker: a game is being played."""
 
 
-def _work(play: Callable[[WorkT, int | None], DoneT], unit: WorkT, core: int) -> DoneT:
+def _work(play: Play[WorkT, DoneT], unit: WorkT, cores: tuple[int, ...]) -> DoneT:
     # the pool outlives the exception that ended the game before, and has a unit left
     if leaving.is_set():
         sys.exit()
     _busy.set()
     try:
-        return play(unit, core)
+        return play(unit, cores)
     finally:
         _busy.clear()
 
@@ -279,7 +283,7 @@ class Cluster(Generic[WorkT, DoneT]):
     """The workers of a Dask scheduler. Each should have one thread (`dask worker --nthreads 1`),
     and its core to itself."""
 
-    def __init__(self, play: Callable[[WorkT, int | None], DoneT], address: str) -> None:
+    def __init__(self, play: Play[WorkT, DoneT], address: str) -> None:
         """`play` as for Local. Raises QuartetError where distributed is not installed, or nobody
         answers at `address`."""
         try:

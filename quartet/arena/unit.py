@@ -159,8 +159,8 @@ class Played(msgspec.Struct, frozen=True):
     stderr: str = ""
 
 
-def play(unit: Unit, core: int | None = None) -> Played:
-    """Play one game, pinned with all its programs to one core where the system can do that.
+def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
+    """Play one game, pinned with all its programs to these cores where the system can do that.
 
     Pure but for the clock, the date and the live file, and idempotent: a game that was lost with its
     worker is simply played again.
@@ -168,7 +168,7 @@ def play(unit: Unit, core: int | None = None) -> Played:
     Raises:
         QuartetError: a unit cannot be played at all, or the system fails us.
     """
-    pin(core)
+    pin(cores)
     started = time.perf_counter()
     match, log = _match(unit)
     for _ in range(unit.replay_overloaded):

@@ -46,7 +46,16 @@ OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option(
         "--jobs",
         type=click.IntRange(min=1),
-        help="Games at a time  [default: one for each core that no other run plays on].",
+        help="Games at a time  [default: one for each core, or each few cores (--cores), "
+        "that no other run plays on].",
+    ),
+    click.option(
+        "--cores",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Cores of a game and its programs, that no other game plays on.",
     ),
     click.option(
         "--crowded",
@@ -120,6 +129,7 @@ class Settings:
     """The options that every run has, as they were given."""
 
     jobs: int | None
+    cores: int
     crowded: bool
     cluster: str | None
     seed: int
@@ -198,7 +208,9 @@ class Settings:
     def workers(self) -> Workers[Unit, Played]:
         """Where the games are played."""
         if self.cluster is None:
-            return Local(play, self.jobs, crowded=self.crowded)
+            return Local(play, self.jobs, each=self.cores, crowded=self.crowded)
+        if self.cores > 1:
+            raise QuartetError("--cores is for this machine; workers of a cluster have their own")
         if self.jobs is not None:
             raise QuartetError(
                 "--jobs is for this machine; a cluster plays a game on each of its threads"
@@ -224,6 +236,7 @@ class Settings:
             "megabytes": casting.megabytes,
             "in_process": casting.in_process,
             "replay_overloaded": casting.replay_overloaded,
+            **({"cores": self.cores} if self.cores > 1 else {}),
             **more,
         }
         digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]

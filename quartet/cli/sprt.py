@@ -12,6 +12,7 @@ import click
 from rich.console import Console, Group
 
 from core.errors import QuartetError
+from quartet import registry
 from quartet.arena import outcome, schedule
 from quartet.arena.outcome import FAIR_STEP, USUAL_ELO
 from quartet.arena.sprt import Decision, Sprt, block_score, expected_score
@@ -84,6 +85,7 @@ def command(
     settings = Settings(**options)
     seats = games_seats(game)
     test = hypotheses(seats, elo0, elo1, share0, share1, alpha, beta)
+    registry.require_training(game, [new, old])  # it decides which change is kept
     casting = settings.casting(game, [("new", new), ("old", old)])
     names = ["new", "old"]
     scores: list[float] = []

@@ -38,10 +38,8 @@ def table(
     lines = standings(results, len(names))
     # At a table of four a player may have several seats; each counts.
     count = "games" if not results or len(results[0].seats) == len(SIDES) else "seats"
-    score = _grid("", "player", count, "W-D-L", "score", "%", "±", *extra)
-    cost = _grid(
-        "", "player", "1st seat %", "ms/move", "longest", "depth", "knodes/s", "lost turns"
-    )
+    score = grid("", "player", count, "W-D-L", "score", "%", "±", *extra)
+    cost = grid("", "player", "1st seat %", "ms/move", "longest", "depth", "knodes/s", "lost turns")
     for place, player in enumerate(order, start=1):
         line = lines[player]
         spent = line.use
@@ -70,13 +68,12 @@ def table(
     return Group(score, cost, f"share of the wins by seat, first to last: {shares} %")
 
 
-def _grid(*columns: str) -> Grid:
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
+def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
+    """An empty table of figures; what stands in the columns `left` begins at their left."""
+    found = Grid(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        grid.add_column(
-            column, justify="left" if column in {"player", "lost turns"} else "right", no_wrap=True
-        )
-    return grid
+        found.add_column(column, justify="left" if column in left else "right", no_wrap=True)
+    return found
 
 
 def rows(lines: Sequence[Mapping[str, object]]) -> Grid:

@@ -61,9 +61,9 @@ def asker(game: str, name: str, nodes: int | None) -> Asker:
     return _askers[key]
 
 
-def sample(unit: Unit, core: int | None = None) -> Piece:
+def sample(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
     """Ask about some positions of a game; pure and idempotent."""
-    pin(core)
+    pin(cores)
     game = games.load(unit.game)
     engine = asker(unit.game, unit.engines[0], unit.nodes)
     checked = check(game, unit.data, rules=engine.rules)

@@ -12,9 +12,9 @@ from quartet.review.work import LARGEST, Piece, Unit
 _opinions: dict[tuple[str, str, int | None, str], Opinion] = {}
 
 
-def play(unit: Unit, core: int | None = None) -> Piece:
+def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
     """Review a log; pure and idempotent. Raises QuartetError where an engine fails."""
-    pin(core)
+    pin(cores)
     return Piece(unit.number, unit.name, msgspec.json.encode(reviewed(unit)))
 
 

@@ -72,10 +72,10 @@ def schedule(game: str, seed: int, games: int, nodes: int, player: str = PLAYER)
         yield Unit(number=number, game=game, seed=seed, games=GAMES, nodes=nodes, player=player)
 
 
-def play(unit: Unit, core: int | None = None) -> Played:
+def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
     """Play a unit; pure and idempotent. Raises QuartetError where the game has no engine or nothing
     to train."""
-    pin(core)
+    pin(cores)
     module = registry.load(unit.game, "train.selfplay")
     games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
     if hasattr(module, "play_games"):

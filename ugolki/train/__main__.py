@@ -3,6 +3,7 @@
 quartet selfplay ugolki --games 20000 --out runs/one                                samples
 python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
 python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
+python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin                 the pool's table, from the exact table too
 python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well prior.pxd predicts them
 """
 
@@ -191,6 +192,11 @@ def fit(
 def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
     """Say how well the engine predicts the moves of the players NAMES, and which numbers would
     predict them best, all alike."""
+    from ugolki.frozen.players import is_held_out  # noqa: PLC0415  (with the table of the pool)
+
+    for name in names:
+        if is_held_out(name):
+            raise QuartetError(f"{name} is of the test half: nothing is fitted to it")
     try:
         from ugolki.train import opponents as prediction  # noqa: PLC0415  (an extra)
     except ModuleNotFoundError as error:
@@ -217,6 +223,66 @@ def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
             f"{name} {number:.2f}" for name, number in zip(prediction.NAMES, best, strict=True)
         )
     )
+
+
+@command.command("triples")
+@click.option("--out", type=FILE, required=True, help="File of the table of triples.")
+@click.option(
+    "--games",
+    type=click.IntRange(min=1),
+    default=600,
+    show_default=True,
+    help="That placements are taken from.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Of the least squares.",
+)
+@click.option(
+    "--seed", default=1, show_default=True, help="Of the games, and of what is held back."
+)
+def triples(out: Path, games: int, iterations: int, seed: int) -> None:
+    """Fit the pool's table of triples to the exact number of moves home. 6 GB of memory."""
+    np, _, learning = tools(out)
+    try:
+        from ugolki.train import triples as table_of_triples  # noqa: PLC0415  (an extra)
+    except ModuleNotFoundError as error:
+        if error.name != "scipy":
+            raise
+        raise QuartetError(
+            "this needs scipy; install the extra: pip install 'quartet[train]'"
+        ) from None
+    with click.progressbar(length=games, file=sys.stderr, label="games") as bar:
+        placements = table_of_triples.placements_of(games, seed, lambda: bar.update(1))
+    table = learning.solo_table(
+        os.cpu_count() or 1,
+        lambda distance: print(f"{distance} moves", file=sys.stderr, flush=True),
+    )
+    moves = table_of_triples.moves_home(table, placements)
+    del table
+    order = np.random.default_rng(seed).permutation(len(placements))
+    held_back, training = np.split(order, [len(order) // learning.HELD_BACK])
+    weights = table_of_triples.quantised(
+        table_of_triples.fitted(placements[training], moves[training], iterations)
+    )
+    errors = np.abs(table_of_triples.estimates(weights, placements[held_back]) - moves[held_back])
+    near = moves[held_back] <= learning.MIDDLE
+    print(
+        f"{len(placements)} placements; "
+        f"mean error on those held back: {errors.mean():.3f} moves, "
+        f"nearer home {errors[near].mean():.3f}"
+    )
+    fields = {
+        "game": "ugolki",
+        "seed": str(seed),
+        "data": f"{len(placements)} placements of {games} games",
+        "command": said(),
+    }
+    out.write_bytes(seal("triples", fields, weights.tobytes()))
+    print(f"{out}: {out.stat().st_size} bytes")
 
 
 def tools(out: Path) -> tuple[Any, Any, Any]:

@@ -1,0 +1,1 @@
+"""Frozen opponents: a pool of players, each a row of one table over one engine."""
