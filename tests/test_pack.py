@@ -1,6 +1,7 @@
 """What judges of lines take: bundles in one or two files, on every Python there is, sound, damaged and without their core."""
 
 from __future__ import annotations
+import __future__
 
 import hashlib
 import re
@@ -326,6 +327,7 @@ def test_modules_as_functions_are_the_same_modules() -> None:
                 ),
                 name,
                 "exec",
+                flags=__future__.annotations.compiler_flag,
                 dont_inherit=True,
             )
             space: dict[str, Any] = {}
