@@ -94,9 +94,9 @@ def command(
     casting = settings.casting(game, named)
     kinds = kinds_of(game, pool)
 
-    with settings.records(
-        "exam", casting, tables=[[part.name, part.tables] for part in parts]
-    ) as records:
+    # as JSON gives it back
+    plan = [[part.name, [list(table) for table in part.tables]] for part in parts]
+    with settings.records("exam", casting, tables=plan) as records:
         results = running.run(
             settings,
             records,

@@ -1,0 +1,218 @@
+"""`quartet exam`: every seat and every order of turns, what the figures are, and that it goes on after
+a kill."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quartet import registry
+from quartet.arena import exam
+from quartet.arena.exam import Half, Line
+from quartet.arena.schedule import Casting
+from quartet.arena.unit import GameResult, Player, Unit, Use
+
+QUICK = ("--in-process", "--nodes", "20", "--jobs", "1", "--crowded")
+
+
+def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run `quartet`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "quartet", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=registry.ROOT,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def outcome(*arguments: str) -> dict[str, Any]:
+    """The JSON of an examination of `greedy`."""
+    done = quartet("exam", "ugolki", "--player", "greedy", *QUICK, "--json", *arguments)
+    assert done.stderr == ""
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def casting(players: int) -> Casting:
+    return Casting(
+        game="ugolki",
+        seats=4,
+        players=[Player(str(number), "greedy") for number in range(players)],
+        seed=5,
+    )
+
+
+def units(halves: list[Half], players: int = 20) -> list[Unit]:
+    found = [unit for unit in exam.schedule(casting(players), halves) if unit is not None]
+    assert [unit.number for unit in found] == list(range(exam.total(halves)))
+    return found
+
+
+def won(unit: Unit, shares: tuple[float, ...]) -> GameResult:
+    return GameResult(
+        number=unit.number,
+        block=unit.block,
+        seats=unit.seats,
+        seed=unit.seed,
+        plies=1,
+        scores=(0, 0, 0, 0),
+        places=(1, 1, 1, 1),
+        shares=shares,
+        use=(Use(),) * 4,
+        seconds=1.0,
+    )
+
+
+def test_a_block_has_every_seat_and_every_order() -> None:
+    found = units([Half("odd", [(0, 3, 1, 7), (0, 2, 4, 6)])])
+    for block, table in enumerate([(0, 3, 1, 7), (0, 2, 4, 6)]):
+        games = [unit for unit in found if unit.block == block]
+        assert sorted(unit.seats for unit in games) == sorted(permutations(table))
+        # games with one opening rotate the seats
+        openings = Counter(unit.seed for unit in games)
+        assert set(openings.values()) == {4}
+        for seed in openings:
+            seatings = [unit.seats for unit in games if unit.seed == seed]
+            assert all({seating[seat] for seating in seatings} == set(table) for seat in range(4))
+    assert len({unit.seed for unit in found}) == 12
+
+
+def test_tables_with_somebody_several_times_are_smaller() -> None:
+    assert exam.size((0, 1, 2, 3)) == 24
+    assert exam.size((0, 1, 1, 2)) == 12
+    assert exam.size((0, 1, 1, 1)) == 4
+    found = units([Half("table", [(0, 1, 1, 2)] * 2)])
+    for block in range(2):
+        seatings = [unit.seats for unit in found if unit.block == block]
+        assert len(set(seatings)) == len(seatings) == 12
+
+
+def test_halves_are_played_in_turn_with_the_same_openings() -> None:
+    halves = [Half("odd", [(0, 1, 2, 3)] * 3), Half("even", [(0, 4, 5, 6)] * 3)]
+    found = units(halves)
+    assert [name for name, _ in exam.blocks_of(halves)] == ["odd", "even"] * 3
+    seeds = [[unit.seed for unit in found if unit.block % 2 == half] for half in range(2)]
+    assert seeds[0] == seeds[1]
+
+
+def test_all_of_a_half_are_drawn_alike() -> None:
+    players = list(range(1, 14))
+    tables = exam.drawn(players, 4, 40, "1 odd")
+    assert all(len({0, *table}) == 4 and table[0] == 0 for table in tables)
+    drawn = Counter(player for table in tables for player in table[1:])
+    assert set(drawn) == set(players)
+    assert max(drawn.values()) - min(drawn.values()) <= 1
+    assert tables == exam.drawn(players, 4, 40, "1 odd")
+    assert tables[:5] == exam.drawn(players, 4, 5, "1 odd"), "more games begin with the same"
+    assert tables != exam.drawn(players, 4, 40, "2 odd")
+
+
+def test_figures_are_the_examined_players() -> None:
+    halves = [Half("odd", [(0, 1, 2, 3)]), Half("even", [(0, 4, 5, 6)])]
+    results = []
+    for unit in units(halves):
+        # it wins all games of the first half; of the second, player 4 wins all
+        winner = 0 if unit.block == 0 else 4
+        results.append(won(unit, tuple(float(player == winner) for player in unit.seats)))
+    lines = exam.by_half(results, halves)
+    assert (lines["odd"].share, lines["odd"].games, lines["odd"].theirs) == (1, 24, 0)
+    assert lines["even"].share == 0
+    assert lines["even"].theirs == pytest.approx(1 / 3)
+    assert math.isnan(lines["odd"].error)
+    opponents = exam.by_opponent(results, 8)
+    assert sorted(opponents) == [1, 2, 3, 4, 5, 6]
+    assert (opponents[1].share, opponents[4].share, opponents[4].theirs) == (1, 0, 1)
+    kinds = exam.by_kind(results, {1: "tree", 4: "tree", 5: "beam", 6: "beam"})
+    assert (kinds["tree"].share, kinds["tree"].theirs, kinds["tree"].games) == (0.5, 0.5, 48)
+    assert kinds["tree"].error == pytest.approx(0.5)
+    assert (kinds["beam"].share, kinds["beam"].theirs, kinds["beam"].games) == (0, 0, 24)
+    assert math.isnan(Line().share)
+
+
+def test_an_examination(tmp_path: Path) -> None:
+    found = outcome("--half", "both", "--games", "20", "--out", str(tmp_path))
+    assert found["games"] == 48
+    assert {name: line["games"] for name, line in found["halves"].items()} == {
+        "odd": 24,
+        "even": 24,
+    }
+    numbers = sorted(int(name.removeprefix("pool:")) % 2 for name in found["opponents"])
+    assert numbers == [0, 0, 0, 1, 1, 1]
+    assert set(found["kinds"]) == {"search", "evaluation"}
+    again = outcome("--half", "both", "--games", "20", "--out", str(tmp_path))
+    assert again["halves"] == found["halves"]
+    text = quartet(
+        *("exam", "ugolki", "--player", "greedy", *QUICK),
+        *("--half", "both", "--games", "20", "--out", str(tmp_path)),
+    ).stdout
+    assert "ugolki, examination of greedy: 48 games, seed 1" in text
+    assert "by search" in text
+
+
+def test_opponents_that_are_given(tmp_path: Path) -> None:
+    found = outcome("--against", "greedy,random,random", "--games", "12", "--out", str(tmp_path))
+    assert found["games"] == 12
+    assert set(found["opponents"]) == {"greedy", "random"}
+    assert found["opponents"]["random"]["theirs"] == 0
+    assert found["halves"]["table"]["share"] + found["opponents"]["greedy"]["theirs"] == (
+        pytest.approx(1)
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
+    arguments = ["--against", "greedy,random,random", "--games", "60"]
+    whole = outcome(*arguments, "--out", str(tmp_path / "whole"))
+    folder = tmp_path / "killed"
+    command = ["exam", "ugolki", "--player", "greedy", *QUICK, *arguments, "--out", str(folder)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "quartet", *command], cwd=registry.ROOT, stdout=subprocess.DEVNULL
+    )
+    games = folder / "games.jsonl"
+    deadline = time.monotonic() + 120
+    while not (games.exists() and games.read_bytes().count(b"\n") >= 5):
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    before = games.read_bytes()
+    before = before[: before.rfind(b"\n") + 1]
+    assert before.count(b"\n") < 60
+    found = outcome(*arguments, "--out", str(folder))
+    assert games.read_bytes().startswith(before), "nothing is played twice"
+    assert found["halves"] == whole["halves"]
+    assert found["opponents"] == whole["opponents"]
+
+
+BAD = [
+    ((), "an examination takes --half or --against, one of them"),
+    (("--half", "odd", "--against", "bot"), "an examination takes --half or --against"),
+    (("--against", "bot,bot"), "--against wants 3 players"),
+    (("--against", "bot,bot,nobody"), "'nobody' is neither a program nor a built-in player"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD)
+def test_bad_input(arguments: tuple[str, ...], words: str) -> None:
+    done = quartet("exam", "ugolki", *QUICK, *arguments, code=2)
+    assert done.stderr.startswith(f"quartet: {words}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_games_without_a_pool() -> None:
+    done = quartet("exam", "ataxx", "--half", "odd", code=2)
+    assert done.stderr.startswith("quartet: an examination is for tables of more than two")
