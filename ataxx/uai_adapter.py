@@ -282,13 +282,14 @@ class Adapter:
             complain(
                 f"the engine says {' '.join(said)[:80]!r}, which is not legal in {position.text()}"
             )
-        self._answer(answer)  # the judge has the last word
+        # Before the answer, so that the judge has it when the turn ends.
         if "QUARTET_INFO" in os.environ and self._info.get("depth", "").isdecimal():
             nodes = self._info.get("nodes", "")
             complain(
                 f"info depth {self._info['depth']} nodes {nodes if nodes.isdecimal() else 0} "
                 f"seconds {seconds:.6f}"
             )
+        self._answer(answer)  # the judge has the last word
 
     def _until(self, word: str) -> list[str]:
         """The words of the engine's next line that begins with `word`. Raises EngineError when it

@@ -6,13 +6,13 @@ from __future__ import annotations
 import importlib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from core.engine import parse_player
 from core.errors import NotBuiltError, QuartetError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
 GAMES = {
@@ -92,13 +92,35 @@ def is_player(game: str, name: str) -> bool:
     return True
 
 
+class Pool(Protocol):
+    """What a game's `frozen/pool/players.py` offers: the opponents that players are examined
+    against.
+
+    Attributes:
+        HALVES: Mapping[str, Sequence[str]]; the names of the players, by half.
+        TEST_HALF: str; the half that nothing is trained or tuned on.
+    """
+
+    HALVES: Mapping[str, Sequence[str]]
+    TEST_HALF: str
+
+    def kinds(self, name: str) -> Mapping[str, str]:
+        """What a player is like, in words, by what is told ("search": "beam"); nothing of players
+        of other places."""
+        ...
+
+
+def pool(game: str) -> Pool | None:
+    """The pool of a game, None where it has none. Raises UnknownNameError, NotBuiltError."""
+    part = "frozen.pool.players"
+    return cast("Pool", load(game, part)) if has(game, part) else None
+
+
 def is_held_out(game: str, name: str) -> bool:
     """Whether a player is of the half of a game's pool that serves for tests alone. Raises
     UnknownNameError when there is no such game."""
-    if not has(game, "frozen.players"):
-        return False
-    found = getattr(load(game, "frozen.players"), "is_held_out", None)
-    return found is not None and bool(found(name))
+    found = pool(game)
+    return found is not None and name in found.HALVES[found.TEST_HALF]
 
 
 def require_training(game: str, names: Iterable[str]) -> None:

@@ -15,11 +15,12 @@ from core.errors import QuartetError, RuleError, UnknownNameError
 from core.limits import Limits
 from core.native.clock import now
 from quartet import registry
-from ugolki.frozen import players as frozen
-from ugolki.frozen.pool.players import HALVES, NAMES, ROWS, Row
+from ugolki.frozen.pool.engine import Player
+from ugolki.frozen.pool.players import HALVES, NAMES, ROWS, Row, kinds
 from ugolki.frozen.pool.players import player as pool_player
 from ugolki.players import player
 from ugolki.rules import Position
+from ugolki.train import triples
 
 NODES = 300
 CHOICES = "d53cc5f6"
@@ -118,8 +119,8 @@ def test_the_table_has_halves_that_are_alike() -> None:
         numbers = [sum(row.search == search for row in ROWS[first::2]) for first in (0, 1)]
         assert numbers[0] == numbers[1], search
     assert {row.evaluation for row in ROWS} >= {"penalty", "steps", "triples", "solo"}
-    assert frozen.kinds("pool:9") == {"search": "best reply", "evaluation": "triples"}
-    assert frozen.kinds("brs:5") == {}
+    assert kinds("pool:9") == {"search": "best reply", "evaluation": "triples"}
+    assert kinds("brs:5") == {}
 
 
 @pytest.mark.parametrize("name", ["pool:", "pool:0", f"pool:{len(ROWS) + 1}", "pool:x", "pool:01"])
@@ -167,18 +168,14 @@ def test_cost_is_the_exact_number_of_moves_nearly() -> None:
 
 def test_rows_are_plain_numbers() -> None:
     """What a row says is all that a player is: a copy of it plays alike."""
-    engine = pytest.importorskip("ugolki.frozen.pool.engine")
     row = Row("best reply", triples=16, width=12, plies=4)
     for position in POSITIONS[:6]:
-        found = {engine.Player(row).choose(position, Limits()).move for _ in range(2)}
+        found = {Player(row).choose(position, Limits()).move for _ in range(2)}
         assert len(found) == 1
 
 
 def test_triples_of_a_placement() -> None:
     """The fit finds weights that were put in, and spreads cells and pairs over the triples."""
-    pytest.importorskip("scipy")
-    from ugolki.train import triples  # noqa: PLC0415  (an extra)
-
     random = np.random.default_rng(1)
     placements = np.sort(
         np.array([random.choice(30, 6, replace=False) for _ in range(4000)], np.uint8), 1

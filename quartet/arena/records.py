@@ -177,14 +177,21 @@ class Records:
             "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
-                    result.number, seat, player, self._names[
-                        player
-                    ], result.scores[seat], result.places[seat], result.shares[seat],
-                    use.turns, use.seconds, use.nodes, sum(use.lost.values()),
+                    result.number,
+                    seat,
+                    player,
+                    self._names[player],
+                    result.scores[seat],
+                    result.places[seat],
+                    result.shares[seat],
+                    use.turns,
+                    use.seconds,
+                    use.nodes,
+                    sum(use.lost.values()),
                 )
                 for seat, (player, use) in enumerate(zip(result.seats, result.use, strict=True))
             ],
-        )  # fmt: skip
+        )
 
 
 def live_name(number: int) -> str:

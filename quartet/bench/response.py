@@ -160,14 +160,18 @@ def command(
             position = asked.send(move)
     times.sort()
     figures = {
-        "calls": calls, "busy": spinners, "seed": seed, "late": sum(
-            seconds > allowed for seconds in times
-        ), "illegal": illegal, "missing": missing, "non-zero exits": failed,
+        "calls": calls,
+        "busy": spinners,
+        "seed": seed,
+        "late": sum(seconds > allowed for seconds in times),
+        "illegal": illegal,
+        "missing": missing,
+        "non-zero exits": failed,
         "median ms": round(1000 * statistics.median(times), 1),
         "p95 ms": round(1000 * times[min(calls - 1, int(0.95 * calls))], 1),
         "p99 ms": round(1000 * times[min(calls - 1, int(0.99 * calls))], 1),
         "max ms": round(1000 * times[-1], 1),
-    }  # fmt: skip
+    }
     print(
         msgspec.json.encode(figures).decode()
         if as_json

@@ -17,11 +17,11 @@ import msgspec
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
-from quartet.arena.run import Cluster, Local, Workers, drive
-from quartet.cli.progress import Progress
+from quartet.cli import running
+from quartet.cli.progress import work_off
 from quartet.review import calibration as calibrations
 from quartet.review import engines, fitting
-from quartet.review.work import Kept, Piece, Unit
+from quartet.review.work import Kept, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +38,32 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     metavar="RUN...",
 )
-@click.option("--engine", default=engines.BOT, show_default=True,
-              help="Whose scores: bot, a built-in player, or uai:COMMAND.")  # fmt: skip
+@click.option(
+    "--engine",
+    default=engines.BOT,
+    show_default=True,
+    help="Whose scores: bot, a built-in player, or uai:COMMAND.",
+)
 @click.option("--nodes", type=click.IntRange(1), help="Of each search  [default: the engine's].")
 @click.option(
     "--positions", type=click.IntRange(1), default=8, show_default=True, help="Of a game."
 )
-@click.option("--held-back", type=click.FloatRange(0.01, 0.99), default=0.5, show_default=True,
-              help="The part of the games on which the error is measured.")  # fmt: skip
+@click.option(
+    "--held-back",
+    type=click.FloatRange(0.01, 0.99),
+    default=0.5,
+    show_default=True,
+    help="The part of the games on which the error is measured.",
+)
 @click.option("--seed", default=1, show_default=True, help="Of the choice of positions.")
 @click.option("--jobs", type=click.IntRange(1), help="Games at a time  [default: one a core].")
 @click.option("--crowded", is_flag=True, help="Share cores with other runs.")
 @click.option("--cluster", metavar="ADDRESS", help="Work on the Dask scheduler there.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
-              help="The file  [default: calibration.json in the game's folder].")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file  [default: calibration.json in the game's folder].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 def command(
     game: str,
@@ -85,9 +97,15 @@ def command(
     if len(players) < 2 or players == [engines.BOT]:
         raise QuartetError("these games are of one player; a calibration takes several")
     plan = {
-        "kind": "calibrate", "game": game, "engine": engine, "nodes": nodes, "seed": seed,
-        "positions": positions, "runs": [str(run) for run in runs], "games": len(chosen),
-    }  # fmt: skip
+        "kind": "calibrate",
+        "game": game,
+        "engine": engine,
+        "nodes": nodes,
+        "seed": seed,
+        "positions": positions,
+        "runs": [str(run) for run in runs],
+        "games": len(chosen),
+    }
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     folder = Path("runs") / f"{game}-calibrate-{digest}"
 
@@ -95,27 +113,20 @@ def command(
         for number, (_, run, result) in enumerate(chosen):
             path = run / records.log_name(result.number)
             yield Unit(
-                number=number, game=game, name=str(path), data=path.read_bytes(),
-                engines=(engine,), nodes=nodes, seed=seed, positions=positions,
+                number=number,
+                game=game,
+                name=str(path),
+                data=path.read_bytes(),
+                engines=(engine,),
+                nodes=nodes,
+                seed=seed,
+                positions=positions,
                 shares=result.shares,
-            )  # fmt: skip
+            )
 
     with Kept(folder, plan) as kept:
-        workers: Workers[Unit, Piece] = (
-            Local(fitting.sample, jobs, crowded=crowded)
-            if cluster is None
-            else Cluster(fitting.sample, cluster)
-        )
-        try:
-            with Progress("games", len(chosen), len(kept.done)) as progress:
-
-                def record(piece: Piece) -> None:
-                    kept.add(piece)
-                    progress.done(len(kept.done))
-
-                drive(units(), workers, kept.done, record)
-        finally:
-            workers.close()
+        workers = running.workers(fitting.sample, jobs, cluster, crowded=crowded)
+        work_off("games", units(), len(chosen), workers, kept)
         told = [msgspec.json.decode(value) for value in kept.values()]
     samples = [msgspec.convert(s, fitting.Sample) for value in told for s in value["samples"]]
     lengths = [value["plies"] for value in told]
@@ -173,8 +184,11 @@ def _commit() -> str:
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=registry.ROOT, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=registry.ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except OSError:
         return ""
     return done.stdout.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,8 +25,6 @@ from quartet.judge import game as games
 IN_PROCESS_MS = 280
 """What a search has of the 0.5 s of a judge that starts programs for every move, start and end of
 the process taken off: the clock of games in process, unless another is given."""
-BLOCK = 24
-"""Games of a table with four different players: 6 orders of turns, 4 seats."""
 FIXED = "table"
 """The name of the one part where the opponents are given."""
 
@@ -50,7 +49,7 @@ FIXED = "table"
     "--games",
     "count",
     type=click.IntRange(min=1),
-    default=4 * BLOCK,
+    default=96,
     show_default=True,
     help="Of a half, rounded up to whole blocks: 24 for each table that is drawn.",
 )
@@ -151,10 +150,10 @@ def tables(
         names = list(dict.fromkeys(opponents))
         table = (0, *(1 + names.index(name) for name in opponents))
         return names, [Half(FIXED, [table] * -(-count // exam.size(table)))]
-    pool = halves_of(game)
+    pool = pool_of(game).HALVES
     chosen = list(pool) if half == "both" else [half or ""]
     names = [name for one in chosen for name in pool[one]]
-    blocks = -(-count // BLOCK) if seats == 4 else count
+    blocks = -(-count // math.factorial(seats))  # every order, everybody first once
     return names, [
         Half(
             one,
@@ -166,26 +165,21 @@ def tables(
     ]
 
 
-def halves_of(game: str) -> Mapping[str, Sequence[str]]:
-    """The halves of a game's pool. Raises QuartetError where it has none."""
-    if registry.has(game, "frozen.players"):
-        halves = getattr(registry.load(game, "frozen.players"), "halves", None)
-        if halves is not None:
-            found: Mapping[str, Sequence[str]] = halves()
-            return found
-    raise QuartetError(f"{game} has no pool of opponents; name some with --against")
+def pool_of(game: str) -> registry.Pool:
+    """The pool of a game. Raises QuartetError where it has none."""
+    found = registry.pool(game)
+    if found is None:
+        raise QuartetError(f"{game} has no pool of opponents; name some with --against")
+    return found
 
 
 def kinds_of(game: str, names: Iterable[str]) -> dict[str, dict[int, str]]:
     """What there is to tell of opponents -> what it is for each, by number."""
-    if not registry.has(game, "frozen.players"):
-        return {}
-    kinds = getattr(registry.load(game, "frozen.players"), "kinds", None)
+    pool = registry.pool(game)
     found: dict[str, dict[int, str]] = {}
-    if kinds is not None:
-        for number, name in enumerate(names, start=1):
-            for kind, value in kinds(name).items():
-                found.setdefault(kind, {})[number] = value
+    for number, name in enumerate(names, start=1):
+        for kind, value in (pool.kinds(name) if pool is not None else {}).items():
+            found.setdefault(kind, {})[number] = value
     return found
 
 

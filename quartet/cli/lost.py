@@ -40,11 +40,14 @@ def command(folder: Path, player: str | None, stderr: bool, as_json: bool) -> No
             name = names[result.seats[foul.seat]]
             if player in {None, name}:
                 found: dict[str, object] = {
-                    "game": result.number, "log": str(
-                        folder / log_name(result.number)
-                    ), "ply": foul.ply, "player": name,
-                    "verdict": foul.verdict, "reason": foul.reason, "overloaded": result.overloaded,
-                }  # fmt: skip
+                    "game": result.number,
+                    "log": str(folder / log_name(result.number)),
+                    "ply": foul.ply,
+                    "player": name,
+                    "verdict": foul.verdict,
+                    "reason": foul.reason,
+                    "overloaded": result.overloaded,
+                }
                 found["stderr"] = (
                     said.read_text(encoding="utf-8") if stderr and said.exists() else ""
                 )

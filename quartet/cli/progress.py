@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -16,7 +16,14 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from quartet.arena.run import drive
 from quartet.cli.running import SAY_EVERY, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quartet.arena.run import Workers
+    from quartet.review.work import Kept, Piece, Unit
 
 
 class Progress:
@@ -26,10 +33,15 @@ class Progress:
         self._what, self._total, self._before = what, total, done
         self._terminal = sys.stderr.isatty()
         self._bar = Bar(
-            TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn(what),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True), transient=True, disable=not self._terminal,
-        )  # fmt: skip
+            console=Console(stderr=True),
+            transient=True,
+            disable=not self._terminal,
+        )
         self._task = self._bar.add_task(what, total=total, completed=done)
         self._began = self._said = time.monotonic()
 
@@ -52,3 +64,26 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+
+def work_off(
+    what: str, units: Iterator[Unit], total: int, workers: Workers[Unit, Piece], kept: Kept
+) -> None:
+    """Do all units that are not done yet, and keep each as it is done; says where it goes on when
+    it is interrupted. `what` the units are, in the plural. Closes the workers."""
+    try:
+        with Progress(what, total, len(kept.done)) as progress:
+
+            def record(piece: Piece) -> None:
+                kept.add(piece)
+                progress.done(len(kept.done))
+
+            drive(units, workers, kept.done, record)
+    except (KeyboardInterrupt, SystemExit):
+        print(
+            f"quartet: left after {len(kept.done)} {what}; the same command goes on",
+            file=sys.stderr,
+        )
+        raise
+    finally:
+        workers.close()

@@ -12,18 +12,18 @@ import click
 import msgspec
 
 from core.errors import QuartetError
-from quartet.arena.run import Cluster, Local, Workers, drive
-from quartet.cli.progress import Progress
+from quartet.cli import running
+from quartet.cli.progress import work_off
 from quartet.review import calibration as calibrations
 from quartet.review import document, engines, text, work, worker
 from quartet.review.document import THRESHOLDS, Review
 from quartet.review.page import index, page
+from quartet.review.summary import Summary, summary
 from quartet.review.summary import document as summary_document
-from quartet.review.summary import summary
-from quartet.review.work import Kept, Piece, Unit
+from quartet.review.work import Kept, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 ENDS = (".txt", ".log", ".jsonl")
 """Of the names of logs, in a folder."""
@@ -32,24 +32,54 @@ ENDS = (".txt", ".log", ".jsonl")
 @click.command(short_help="Show where games were lost, and what would have been better.")
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
 @click.option("--game", help="The game of the logs  [default: each log says it].")
-@click.option("--engine", "names", multiple=True, metavar="ENGINE",
-              help="Who is asked: bot, a built-in player, or uai:COMMAND; repeat it, the first one's "
-              "word counts  [default: bot].")  # fmt: skip
-@click.option("--nodes", type=click.IntRange(1),
-              help="Of each search  [default: those of the calibration].")  # fmt: skip
-@click.option("--thresholds", metavar="A,B,C,D", default=",".join(map(str, THRESHOLDS)),
-              show_default=True,
-              help="Where good, inaccuracy, mistake and blunder begin, in win probability lost.")  # fmt: skip
-@click.option("--candidates", type=click.IntRange(1, 20), default=3, show_default=True,
-              help="Moves that are named where the one played was not good.")  # fmt: skip
-@click.option("--calibration", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-              help="A file of `quartet calibrate`  [default: the game's].")  # fmt: skip
-@click.option("--worst", type=click.IntRange(1), default=20, show_default=True,
-              help="Losses that are listed of many logs.")  # fmt: skip
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write a page that opens from disk; of many logs a folder of pages.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-              help="Folder of the reviews of many logs  [default: one in runs/].")  # fmt: skip
+@click.option(
+    "--engine",
+    "names",
+    multiple=True,
+    metavar="ENGINE",
+    help="Who is asked: bot, a built-in player, or uai:COMMAND; repeat it, the first one's "
+    "word counts  [default: bot].",
+)
+@click.option(
+    "--nodes", type=click.IntRange(1), help="Of each search  [default: those of the calibration]."
+)
+@click.option(
+    "--thresholds",
+    metavar="A,B,C,D",
+    default=",".join(map(str, THRESHOLDS)),
+    show_default=True,
+    help="Where good, inaccuracy, mistake and blunder begin, in win probability lost.",
+)
+@click.option(
+    "--candidates",
+    type=click.IntRange(1, 20),
+    default=3,
+    show_default=True,
+    help="Moves that are named where the one played was not good.",
+)
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A file of `quartet calibrate`  [default: the game's].",
+)
+@click.option(
+    "--worst",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Losses that are listed of many logs.",
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page that opens from disk; of many logs a folder of pages.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the reviews of many logs  [default: one in runs/].",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Logs at a time  [default: one a free core].")
 @click.option("--crowded", is_flag=True, help="Share cores with other runs.")
 @click.option("--cluster", metavar="ADDRESS", help="Review on the Dask scheduler there.")
@@ -92,40 +122,41 @@ def command(
         engines.require(game or "", name)
 
     def unit(number: int, path: Path) -> Unit:
-        try:
-            data, size = work.read(path)
-        except QuartetError as error:
-            data, size = b"", 0
-            unreadable[number] = str(error)
+        data, complaint = work.read(path)
         return Unit(
-            number=number, game=game or "", name=str(path), data=data, size=size,
-            engines=names or (engines.BOT,), nodes=nodes, thresholds=bounds,
-            candidates=candidates, calibration=str(calibration.resolve()) if calibration else "",
-        )  # fmt: skip
+            number=number,
+            game=game or "",
+            name=str(path),
+            data=data,
+            complaint=complaint,
+            engines=names or (engines.BOT,),
+            nodes=nodes,
+            thresholds=bounds,
+            candidates=candidates,
+            calibration=str(calibration.resolve()) if calibration else "",
+        )
 
-    unreadable: dict[int, str] = {}
     if len(files) == 1 and out is None and not logs[0].is_dir():
         try:
             found = worker.reviewed(unit(0, files[0]))
         finally:
             worker.close()
-        if 0 in unreadable:
-            found = Review(log=found.log, complaint=unreadable[0])
         _one(found, html, as_json=as_json)
         sys.exit(1 if found.complaint else 0)
     plan: dict[str, object] = {
-        "kind": "review", "logs": [str(path) for path in files], "game": game or "",
-        "engines": list(names or (engines.BOT,)), "nodes": nodes, "thresholds": list(bounds),
-        "candidates": candidates, "calibrations": _digest(calibration),
-    }  # fmt: skip
+        "kind": "review",
+        "logs": [str(path) for path in files],
+        "game": game or "",
+        "engines": list(names or (engines.BOT,)),
+        "nodes": nodes,
+        "thresholds": list(bounds),
+        "candidates": candidates,
+        "calibrations": _digest(calibration),
+    }
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     with Kept(out or Path("runs") / f"review-{digest}", plan) as kept:
         _all(files, unit, kept, jobs, crowded, cluster)
         reviews = [document.read(value) for value in kept.values()]
-        reviews = [
-            Review(log=review.log, complaint=unreadable[number]) if number in unreadable else review
-            for number, review in enumerate(reviews)
-        ]
         found_all = summary(reviews, worst)
         if html is not None:
             _pages(html, reviews, found_all)
@@ -139,43 +170,23 @@ def command(
 
 def _all(
     files: Sequence[Path],
-    unit: object,
+    unit: Callable[[int, Path], Unit],
     kept: Kept,
     jobs: int | None,
     crowded: bool,
     cluster: str | None,
 ) -> None:
     """Review all logs that are not done yet."""
-    make = unit
-    assert callable(make)  # noqa: S101  (of the command)
 
     def units() -> Iterator[Unit]:
         for number, path in enumerate(files):
             if number in kept.done:
                 yield Unit(number=number, game="", name=str(path), data=b"")
             else:
-                yield make(number, path)
+                yield unit(number, path)
 
-    workers: Workers[Unit, Piece] = (
-        Local(worker.play, jobs, crowded=crowded)
-        if cluster is None
-        else Cluster(worker.play, cluster)
-    )
-    try:
-        with Progress("logs", len(files), len(kept.done)) as progress:
-
-            def record(piece: Piece) -> None:
-                kept.add(piece)
-                progress.done(len(kept.done))
-
-            drive(units(), workers, kept.done, record)
-    except (KeyboardInterrupt, SystemExit):
-        print(
-            f"quartet: left after {len(kept.done)} logs; the same command goes on", file=sys.stderr
-        )
-        raise
-    finally:
-        workers.close()
+    workers = running.workers(worker.play, jobs, cluster, crowded=crowded)
+    work_off("logs", units(), len(files), workers, kept)
 
 
 def _one(found: Review, html: Path | None, *, as_json: bool) -> None:
@@ -190,7 +201,7 @@ def _one(found: Review, html: Path | None, *, as_json: bool) -> None:
             print(f"\npage: {html}")
 
 
-def _pages(folder: Path, reviews: Sequence[Review], found: object) -> None:
+def _pages(folder: Path, reviews: Sequence[Review], found: Summary) -> None:
     """A page for every review, and an index."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -199,7 +210,7 @@ def _pages(folder: Path, reviews: Sequence[Review], found: object) -> None:
     for number, review in enumerate(reviews):
         if not review.complaint:
             _write(folder / f"{number:06}.html", page(review, home="index.html"))
-    _write(folder / "index.html", index(reviews, found))  # type: ignore[arg-type]
+    _write(folder / "index.html", index(reviews, found))
 
 
 def _write(file: Path, content: str) -> None:

@@ -29,7 +29,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import fingerprints
 from quartet.arena.records import Records
-from quartet.arena.run import Cluster, Local, Workers, drive
+from quartet.arena.run import Cluster, DoneT, Local, Play, Workers, WorkT, drive
 from quartet.arena.schedule import Casting, Schedule
 from quartet.arena.unit import GameResult, Played, Player, Unit, play
 from quartet.cli import variants
@@ -207,15 +207,7 @@ class Settings:
 
     def workers(self) -> Workers[Unit, Played]:
         """Where the games are played."""
-        if self.cluster is None:
-            return Local(play, self.jobs, each=self.cores, crowded=self.crowded)
-        if self.cores > 1:
-            raise QuartetError("--cores is for this machine; workers of a cluster have their own")
-        if self.jobs is not None:
-            raise QuartetError(
-                "--jobs is for this machine; a cluster plays a game on each of its threads"
-            )
-        return Cluster(play, self.cluster)
+        return workers(play, self.jobs, self.cluster, each=self.cores, crowded=self.crowded)
 
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
         """The folder of this run, new or begun before."""
@@ -245,6 +237,35 @@ class Settings:
             plan,
             [c.name for c in casting.players],
         )
+
+
+def workers(
+    play: Play[WorkT, DoneT],
+    jobs: int | None,
+    cluster: str | None,
+    *,
+    each: int = 1,
+    crowded: bool = False,
+) -> Workers[WorkT, DoneT]:
+    """Where units are worked on: cores of this machine, or the Dask scheduler at `cluster`.
+
+    Args:
+        play: does a unit.
+        jobs: int | None; units at a time, None for as many as there is room for.
+        cluster: str | None; the scheduler's address.
+        each: int; cores of a unit.
+        crowded: bool; whether cores are shared with other runs.
+
+    Raises:
+        QuartetError: the options do not fit together, or there are not so many cores.
+    """
+    if cluster is None:
+        return Local(play, jobs, each=each, crowded=crowded)
+    if each > 1:
+        raise QuartetError("--cores is for this machine; workers of a cluster have their own")
+    if jobs is not None:
+        raise QuartetError("--jobs is for this machine; a cluster uses all of its threads")
+    return Cluster(play, cluster)
 
 
 def _fingerprint(game: str, command: str) -> str:

@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 
 HOME = Path("runs")
 """Where runs lie that were given no other folder."""
-RESULTS = {"win": lambda share: share == 1, "draw": lambda share: 0 < share < 1,
-           "loss": lambda share: share == 0}  # fmt: skip
+RESULTS = {
+    "win": lambda share: share == 1,
+    "draw": lambda share: 0 < share < 1,
+    "loss": lambda share: share == 0,
+}
 """What --result takes, with --player."""
 
 
@@ -133,9 +136,11 @@ class Filter:
     help="Print every game, for other tools.",
 )
 @click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
     help="Draw the run into a file (.svg, .png, .pdf); needs the extra `plot`.",
-)  # fmt: skip
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 def command(
     folder: Path | None,
@@ -468,12 +473,24 @@ def _as_csv(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
             use = game.use[seat]
             writer.writerow(
                 [
-                    game.number, game.block, game.seed, seat, found.names[player],
-                    game.scores[seat], game.places[seat], game.shares[seat], game.plies, use.turns,
-                    use.seconds, use.longest, use.depth / use.searches if use.searches else "",
-                    use.nodes, sum(use.lost.values()), folder / records.log_name(game.number),
+                    game.number,
+                    game.block,
+                    game.seed,
+                    seat,
+                    found.names[player],
+                    game.scores[seat],
+                    game.places[seat],
+                    game.shares[seat],
+                    game.plies,
+                    use.turns,
+                    use.seconds,
+                    use.longest,
+                    use.depth / use.searches if use.searches else "",
+                    use.nodes,
+                    sum(use.lost.values()),
+                    folder / records.log_name(game.number),
                 ]
-            )  # fmt: skip
+            )
     return text.getvalue()
 
 

@@ -146,9 +146,14 @@ def fit(
             tuple(round(float(v), 6) for v in row) for row in best.reshape(3, KNOTS)
         )
         found = Calibration(
-            engine=engine, nodes=nodes, plies=plies, unit=round(unit, 6),
-            bias=bias, slope=slope, bend=bend,
-        )  # fmt: skip
+            engine=engine,
+            nodes=nodes,
+            plies=plies,
+            unit=round(unit, 6),
+            bias=bias,
+            slope=slope,
+            bend=bend,
+        )
     else:
         logs = np.log(np.maximum([s.expected for s in train], LEAST_SHARE))
         absent = np.array([s.expected for s in train]) <= 0
@@ -167,14 +172,22 @@ def fit(
             shares_loss, np.ones(KNOTS), method="L-BFGS-B", bounds=[(0.05, 20)] * KNOTS
         ).x
         found = Calibration(
-            engine=engine, nodes=nodes, plies=plies, unit=0.0,
+            engine=engine,
+            nodes=nodes,
+            plies=plies,
+            unit=0.0,
             slope=tuple(round(float(v), 6) for v in best),
-        )  # fmt: skip
+        )
     error, interval, curve = reliability(found, [s for s in samples if s.game in held])
     return msgspec.structs.replace(
-        found, error=error, error95=interval, curve=curve, held_back=len(held),
-        games=len(lengths) - len(held), positions=len(train),
-    )  # fmt: skip
+        found,
+        error=error,
+        error95=interval,
+        curve=curve,
+        held_back=len(held),
+        games=len(lengths) - len(held),
+        positions=len(train),
+    )
 
 
 def predictions(

@@ -407,12 +407,16 @@ class _Game:
         if loss is not None and loss >= self.thresholds[0]:
             best_gain = None if best is None else self.gain(number, best)
             kind = (
-                "foul" if turn.verdict.lost
-                else "missed win" if missed
-                else "ending" if before.proven
-                else "overlooked" if best_gain is not None and best_gain >= gain + MUCH
+                "foul"
+                if turn.verdict.lost
+                else "missed win"
+                if missed
+                else "ending"
+                if before.proven
+                else "overlooked"
+                if best_gain is not None and best_gain >= gain + MUCH
                 else "judgement"
-            )  # fmt: skip
+            )
         bad = loss is not None and loss >= self.thresholds[0] and not forced
         return TurnReview(
             ply=truth.ply,

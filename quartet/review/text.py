@@ -107,15 +107,23 @@ def summary(found: Summary) -> Iterator[str]:
         rows += [
             [
                 _points(loss.loss) if loss.loss is not None else f"{loss.score_loss:g}",
-                loss.log, str(loss.ply), loss.player, loss.move, loss.best, loss.label, loss.kind,
+                loss.log,
+                str(loss.ply),
+                loss.player,
+                loss.move,
+                loss.best,
+                loss.label,
+                loss.kind,
                 loss.phase,
             ]
             for loss in found.worst
-        ]  # fmt: skip
+        ]
         yield from table(rows)
     for name, groups in (
-        ("player", found.players), ("phase", found.phases), ("kind of loss", found.kinds)
-    ):  # fmt: skip
+        ("player", found.players),
+        ("phase", found.phases),
+        ("kind of loss", found.kinds),
+    ):
         if groups:
             yield ""
             yield from table(_groups(name, groups))
@@ -140,8 +148,14 @@ def _is_figure(text: str) -> bool:
 
 def _groups(name: str, groups: Sequence[Group]) -> list[list[str]]:
     with_games = any(group.games for group in groups)
-    head = [name, *(["games", "points"] if with_games else []), "turns", "accuracy",
-            "lost a turn", "mistakes"]  # fmt: skip
+    head = [
+        name,
+        *(["games", "points"] if with_games else []),
+        "turns",
+        "accuracy",
+        "lost a turn",
+        "mistakes",
+    ]
     return [
         head,
         *(
@@ -179,9 +193,12 @@ def _seats(review: Review) -> list[list[str]]:
             row += [str(seat.labels.get(name, 0)) for name in ("mistake", "blunder")]
             row += [str(seat.missed_wins)]
         row += [
-            f"{seat.gain:+g}", f"{seat.best_gain:+g}", str(seat.overlooked), f"{seat.seconds:.1f} s",
+            f"{seat.gain:+g}",
+            f"{seat.best_gain:+g}",
+            str(seat.overlooked),
+            f"{seat.seconds:.1f} s",
             f"{seat.idle_seconds:.1f} s",
-        ]  # fmt: skip
+        ]
         rows.append(row)
     return rows
 

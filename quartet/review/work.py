@@ -25,8 +25,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         number: int; its place. game: str; empty where it is to be found out.
-        name: str; the log's path. data: bytes; its content. size: int; of the file, which may be
-            larger where it is too large.
+        name: str; the log's path. data: bytes; its content.
+        complaint: str; why there is no content, empty where there is.
         engines: tuple[str, ...]. nodes: int | None; of each search, None for the usual ones.
         seed: int. positions: int; of a calibration: how many are asked about.
         shares: tuple[float, ...]; of a calibration: how the game ended.
@@ -38,7 +38,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     name: str
     data: bytes
-    size: int = 0
+    complaint: str = ""
     engines: tuple[str, ...] = ("bot",)
     nodes: int | None = None
     seed: int = 0
@@ -150,10 +150,12 @@ LARGEST = 16 * 2**20
 """Bytes of a log; no game has so many."""
 
 
-def read(path: Path) -> tuple[bytes, int]:
-    """The content of a log and its size; of one that is too large nothing. Raises QuartetError."""
+def read(path: Path) -> tuple[bytes, str]:
+    """The content of a log; or nothing, and why."""
     try:
         size = path.stat().st_size
-        return (path.read_bytes() if size <= LARGEST else b""), size
+        if size > LARGEST:
+            return b"", f"{size / 2**20:.0f} MB are no log of a game"
+        return path.read_bytes(), ""
     except OSError as error:
-        raise QuartetError(f"cannot be read: {error.strerror}") from error
+        return b"", f"cannot be read: {error.strerror}"

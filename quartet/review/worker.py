@@ -7,7 +7,7 @@ import msgspec
 from quartet.arena.cores import pin
 from quartet.review.document import THRESHOLDS, Review
 from quartet.review.reviewing import Opinion, opinion, review
-from quartet.review.work import LARGEST, Piece, Unit
+from quartet.review.work import Piece, Unit
 
 _opinions: dict[tuple[str, str, int | None, str], Opinion] = {}
 
@@ -20,8 +20,8 @@ def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
 
 def reviewed(unit: Unit) -> Review:
     """The review of a unit."""
-    if unit.size > LARGEST:
-        return Review(log=unit.name, complaint=f"{unit.size / 2**20:.0f} MB are no log of a game")
+    if unit.complaint:
+        return Review(log=unit.name, complaint=unit.complaint)
 
     def opinions(game: str) -> list[Opinion]:
         return [known(game, engine, unit.nodes, unit.calibration) for engine in unit.engines]

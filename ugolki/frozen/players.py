@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from core.engine import Searcher
     from ugolki.rules import Position
 
-TEST_HALF = "even"
-"""The half of the pool that nothing is trained or tuned on; ugolki/frozen/pool/players.py says
-more."""
 MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
 
 
@@ -42,23 +39,3 @@ def player(name: str, seed: int | None = None) -> Searcher[Position] | None:
 
         return Beam(number)
     return None
-
-
-def halves() -> dict[str, tuple[str, ...]]:
-    """The names of the players to be examined against, by half."""
-    from ugolki.frozen.pool.players import HALVES  # noqa: PLC0415
-
-    return dict(HALVES)
-
-
-def kinds(name: str) -> dict[str, str]:
-    """What a player of the pool is like, in words: its search, its evaluation; nothing of others."""
-    from ugolki.frozen.pool.players import row_of  # noqa: PLC0415
-
-    row = row_of(name)
-    return {} if row is None else {"search": row.search, "evaluation": row.evaluation}
-
-
-def is_held_out(name: str) -> bool:
-    """Whether a player is of the test half."""
-    return name in halves()[TEST_HALF]

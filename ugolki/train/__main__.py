@@ -19,6 +19,7 @@ import click
 
 from core.errors import QuartetError
 from core.nn.sealed import seal, unseal
+from ugolki.frozen.pool.players import HALVES, TEST_HALF
 
 DATA = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -192,10 +193,8 @@ def fit(
 def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
     """Say how well the engine predicts the moves of the players NAMES, and which numbers would
     predict them best, all alike."""
-    from ugolki.frozen.players import is_held_out  # noqa: PLC0415  (with the table of the pool)
-
     for name in names:
-        if is_held_out(name):
+        if name in HALVES[TEST_HALF]:
             raise QuartetError(f"{name} is of the test half: nothing is fitted to it")
     try:
         from ugolki.train import opponents as prediction  # noqa: PLC0415  (an extra)

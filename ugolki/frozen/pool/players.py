@@ -144,6 +144,12 @@ HALVES = {"odd": NAMES[::2], "even": NAMES[1::2]}
 TEST_HALF = "even"
 
 
+def kinds(name: str) -> dict[str, str]:
+    """What a player is like, in words, by what is told; nothing of others."""
+    row = row_of(name)
+    return {} if row is None else {"search": row.search, "evaluation": row.evaluation}
+
+
 def row_of(name: str) -> Row | None:
     """The row of a player; None where the name is none's."""
     return ROWS[NAMES.index(name)] if name in NAMES else None
