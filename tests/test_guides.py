@@ -1,0 +1,96 @@
+"""The guides say what happens: commands of their `console` blocks print what stands below them."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINES = 120
+"""Of a guide."""
+
+
+def blocks(guide: Path, kind: str) -> list[str]:
+    return [text for found, text in BLOCK.findall(guide.read_text("utf-8")) if found == kind]
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Every command with what it is to print."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        yield command, expected
+
+
+WITH_COMMANDS = [guide for guide in GUIDES if blocks(guide, "console")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guide", WITH_COMMANDS, ids=lambda guide: guide.stem)
+def test_commands_print_what_the_guide_says(guide: Path, tmp_path: Path) -> None:
+    """In one folder, one after the other, as a reader types them; `...` stands for what varies."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+    checker = doctest.OutputChecker()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for block in blocks(guide, "console"):
+        for command, expected in commands(block):
+            done = subprocess.run(
+                command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+            )
+            assert done.returncode == 0, (command, done.stderr)
+            assert checker.check_output(expected.strip(), done.stdout.strip(), flags), (
+                f"{command}\n{done.stdout}"
+            )
+
+
+def test_python_of_the_guides_runs(tmp_path: Path) -> None:
+    found = [(guide, code) for guide in GUIDES for code in blocks(guide, "python")]
+    assert found
+    for guide, code in found:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, (guide.name, done.stderr)
+        assert done.stdout
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_links_lead_somewhere(guide: Path) -> None:
+    for link in LINK.findall(guide.read_text("utf-8")):
+        target, _, anchor = link.partition("#")
+        if "://" in target:
+            continue
+        path = (guide.parent / target).resolve() if target else guide
+        assert path.exists(), link
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads]
+            assert anchor in slugs, link
+
+
+@pytest.mark.parametrize(
+    "guide", [guide for guide in GUIDES if guide.name != "results.md"], ids=lambda guide: guide.stem
+)
+def test_a_guide_is_short(guide: Path) -> None:
+    assert len(guide.read_text("utf-8").splitlines()) <= LINES
