@@ -67,3 +67,11 @@ def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.Co
 def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Compile the extensions of a copy in place."""
     return python(checkout, "setup.py", "--quiet", "build_ext", "--inplace", **environment)
+
+
+def with_new_game(target: Path, game: str) -> Path:
+    """The project with a game that `quartet new-game` makes in it, compiled."""
+    copy_built(target)
+    for done in (python(target, "-m", "quartet", "new-game", game), build(target)):
+        assert done.returncode == 0, done.stderr
+    return target

@@ -1,39 +1,47 @@
-"""A game more is its folder, one line in the registry, a perft table and a golden playthrough: here
-is one, and the house takes it."""
+"""A game more is its folder, one line in the registry, a perft table and a golden playthrough:
+`quartet new-game` makes one, and the house takes it."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests import checkout
-from tests.games import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-GAME = "noughts"
-PARTS = ROOT / "tests" / "fifth"
-LINE = f'    "{GAME}": "{GAME}",\n'
+GAME = "tictac"
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with the new game in it, compiled."""
-    house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
-    shutil.copytree(PARTS / GAME, house / GAME, ignore=checkout.LEFT_BEHIND)
-    shutil.copytree(PARTS / "data", house / "tests" / "data" / GAME)
-    registry = house / "quartet/registry.py"
-    text = registry.read_text(encoding="utf-8")
-    assert text.count("GAMES = {\n") == 1
-    registry.write_text(text.replace("GAMES = {\n", "GAMES = {\n" + LINE), encoding="utf-8")
-    done = checkout.build(house)
-    assert done.returncode == 0, done.stderr
-    return house
+    return checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", GAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        (GAME, f"there is a module called {GAME} already; choose another name"),
+        ("json", "there is a module called json already; choose another name"),
+        ("data", "tests/data"),
+        ("Go", "'Go' is no name of a package: use small letters and digits"),
+        ("../up", "'../up' is no name of a package: use small letters and digits"),
+        ("class", "'class' is no name of a package: use small letters and digits"),
+    ],
+)
+def test_a_name_that_will_not_do_is_refused(house: Path, name: str, complaint: str) -> None:
+    before = sorted(house.glob("*"))
+    (house / "tests" / "data" / "data").mkdir(exist_ok=True)
+    done = checkout.python(house, "-m", "quartet", "new-game", name)
+    assert done.returncode == 2
+    assert done.stderr.startswith("quartet: ")
+    assert done.stderr.count("\n") == 1
+    assert complaint in done.stderr
+    assert sorted(house.glob("*")) == before
 
 
 def test_it_keeps_every_promise_of_a_game(house: Path) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import checkout
 from tests.games import ROOT
-from tests.test_fifth_game import GAME, LINE, PARTS
+from tests.test_fifth_game import GAME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,15 +26,7 @@ for record in [jsonl.header(match), *match.turns, match.result]:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with the new game in it, compiled."""
-    house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
-    shutil.copytree(PARTS / GAME, house / GAME, ignore=checkout.LEFT_BEHIND)
-    registry = house / "quartet/registry.py"
-    text = registry.read_text(encoding="utf-8")
-    registry.write_text(text.replace("GAMES = {\n", "GAMES = {\n" + LINE), encoding="utf-8")
-    done = checkout.build(house)
-    assert done.returncode == 0, done.stderr
-    return house
+    return checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", GAME)
 
 
 def test_scores_and_no_labels(house: Path) -> None:

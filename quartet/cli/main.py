@@ -30,6 +30,7 @@ COMMANDS = (
     "selfplay",
     "train",
     "pack",
+    "new-game",
 )
 """Each is a module here with a `command`; it is imported when it is needed."""
 
@@ -45,8 +46,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
+        module = cmd_name.replace("-", "_")
         try:
-            command: click.Command = importlib.import_module(f"quartet.cli.{cmd_name}").command
+            command: click.Command = importlib.import_module(f"quartet.cli.{module}").command
         except ModuleNotFoundError as error:
             raise registry.not_built(error) from error
         return command
@@ -94,6 +96,7 @@ def cli(context: click.Context) -> None:
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes
+    quartet new-game tictac                               make a game to begin with
     """
     if context.invoked_subcommand is None:
         print(context.get_help())

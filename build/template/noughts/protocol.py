@@ -26,7 +26,7 @@ def format_input(cells: list[int], ply: int) -> str:
     )
 
 
-def parse_answer(text: str, seat: int) -> tuple[int, ...]:
+def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001  (both seats see the same)
     """The move in an output.txt. Raises TextError."""
     words = text.split()
     if len(words) != 2 or not all(
@@ -36,5 +36,5 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:
     return int(words[0]), int(words[1])
 
 
-def format_answer(move: tuple[int, ...], seat: int) -> str:
+def format_answer(move: tuple[int, ...], seat: int) -> str:  # noqa: ARG001
     return f"{move[0]} {move[1]}\n"
