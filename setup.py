@@ -192,6 +192,7 @@ def main() -> None:
         package_dir={"": "."},
         package_data={
             "": [
+                "py.typed",
                 "*.pyi",
                 "*.pxd",
                 "*.pxi",

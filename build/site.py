@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / ".build" / "site-source"
-PARTS = ("*.md", "docs/**/*.md", "docs/**/*.png", "docs/**/*.svg", "*/RULES.md")
+PARTS = ("*.md", "docs/**/*.md", "docs/**/*.png", "docs/**/*.svg", "docs/**/*.ipynb", "*/RULES.md")
 
 
 def main() -> int:

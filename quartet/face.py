@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.rules import GameInfo, Move, Position
     from core.scene import SceneModule
     from quartet.judge.logs.check import CheckedLog
+    from quartet.review.document import Review
 
 
 class Game:
@@ -154,12 +155,38 @@ class Game:
         Raises:
             QuartetError: the file cannot be read.
         """
-        if isinstance(log, bytes):
-            return check(self._known, log)
-        try:
-            return check(self._known, Path(log).read_bytes())
-        except OSError as error:
-            raise QuartetError(f"cannot read {log}: {error.strerror}") from error
+        return check(self._known, _content(log))
+
+    def review(
+        self, log: bytes | str | Path, nodes: int | None = None, candidates: int = 3
+    ) -> Review:
+        """Find out what every move of a log lost, as `quartet review` does.
+
+        Args:
+            log: bytes, its content; or the path of its file.
+            nodes: int | None; of every search, None for those of the calibration.
+            candidates: int; moves that are named where the one played was not good.
+
+        Raises:
+            QuartetError: the file cannot be read, or the log cannot be reviewed.
+        """
+        from quartet.review.work import Unit  # noqa: PLC0415  (lazy)
+        from quartet.review.worker import reviewed  # noqa: PLC0415
+
+        name = "" if isinstance(log, bytes) else str(log)
+        found = reviewed(
+            Unit(
+                number=0,
+                game=self.name,
+                name=name,
+                data=_content(log),
+                nodes=nodes,
+                candidates=candidates,
+            )
+        )
+        if found.complaint:
+            raise QuartetError(found.complaint)
+        return found
 
     @property
     def _scene(self) -> SceneModule:
@@ -171,3 +198,13 @@ class Game:
         if isinstance(position, plain):
             return position
         return plain.parse(position.text())
+
+
+def _content(log: bytes | str | Path) -> bytes:
+    """The content of a log. Raises QuartetError where its file cannot be read."""
+    if isinstance(log, bytes):
+        return log
+    try:
+        return Path(log).read_bytes()
+    except OSError as error:
+        raise QuartetError(f"cannot read {log}: {error.strerror}") from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quartet
-from core.errors import TextError, UnknownNameError
+from core.errors import QuartetError, TextError, UnknownNameError
 from quartet.judge.logs import jsonl, official
 from tests.games import ROOT
 
@@ -54,6 +54,13 @@ def test_a_game_is_played_and_its_log_checked(whole_game: Game, tmp_path: Path) 
         checked = game.check(log)
         assert checked.agrees, checked.complaint
         assert [turn.move for turn in checked.turns] == [turn.move for turn in match.turns]
+    review = game.review(data, nodes=50)
+    assert len(review.turns) == len(match.turns)
+    assert review.scores == match.result.scores
+    with pytest.raises(QuartetError, match="empty"):
+        game.review(b"")
+    with pytest.raises(QuartetError, match="cannot read"):
+        game.review(tmp_path / "none")
 
 
 def test_it_is_lazy() -> None:
