@@ -133,9 +133,7 @@ def _fit(
     try:
         import choix  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError(
-            "ratings need choix; install the extra: pip install 'quartet[stats]'"
-        ) from None
+        raise QuartetError("ratings need choix: python -m pip install choix scipy") from None
     data = [order for block in rankings for order in block]
     if near is None:
         parameters = choix.ilsr_rankings(players, data, alpha=PRIOR, max_iter=1000)

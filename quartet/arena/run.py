@@ -290,7 +290,7 @@ class Cluster(Generic[WorkT, DoneT]):
             import distributed  # noqa: PLC0415  (an extra, and slow to import)
         except ImportError:
             raise QuartetError(
-                "a cluster needs distributed; install the extra: pip install 'quartet[cluster]'"
+                "a cluster needs distributed: python -m pip install distributed"
             ) from None
         try:
             self._client: Any = distributed.Client(address, timeout="10s", set_as_default=False)

@@ -15,7 +15,9 @@ from quartet import registry
 from quartet.bench import fingerprint, speed
 
 
-@click.command(name="bench")
+@click.command(
+    name="bench", short_help="Print the fingerprint of rules and search, or their speed."
+)
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @click.option(
     "--check",

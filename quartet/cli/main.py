@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from importlib import metadata
 
 import click
 
@@ -13,26 +12,16 @@ from core.errors import QuartetError
 from core.leaving import leave_on
 from quartet import registry
 
-COMMANDS = (
-    "games",
-    "match",
-    "tournament",
-    "sprt",
-    "runs",
-    "exam",
-    "lost",
-    "replay",
-    "analyse",
-    "review",
-    "calibrate",
-    "perft",
-    "bench",
-    "selfplay",
-    "train",
-    "pack",
-    "new-game",
-)
-"""Each is a module here with a `command`; it is imported when it is needed."""
+GROUPS = {
+    "Play": ("games", "match", "analyse", "perft"),
+    "Measure": ("tournament", "sprt", "exam", "runs", "lost", "bench"),
+    "Look back": ("review", "replay", "calibrate"),
+    "Train": ("selfplay", "train"),
+    "Hand in, carry on": ("pack", "new-game", "completion"),
+}
+"""The commands, as the help lists them. Each is a module here with a `command`; it is imported when
+it is needed."""
+COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 
 FAILED, INTERRUPTED = 2, 130
 
@@ -42,6 +31,15 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """In groups."""
+        for title, names in GROUPS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, made.get_short_help_str(90)) for name, made in found if made]
+                )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
@@ -56,10 +54,9 @@ class Commands(click.Group):
 
 def _print_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
     if value and not context.resilient_parsing:
-        try:
-            print("quartet", metadata.version("quartet"))
-        except metadata.PackageNotFoundError:
-            print("quartet, not installed (it runs from its folder)")
+        from quartet.cli.version import version  # noqa: PLC0415  (it asks git)
+
+        print(version())
         context.exit()
 
 
@@ -75,7 +72,7 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version and exit.",
+    help="Show version, build and commit, and exit.",
 )
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -86,17 +83,10 @@ def cli(context: click.Context) -> None:
     check failed, 2 bad input (one line on standard error says what is wrong), 130 interrupted.
 
     \b
-    quartet games                                         what can be played, and by whom
-    quartet match ugolki bot greedy greedy ./mine.exe     one game, drawn move by move
-    quartet replay ugolki game.jsonl --step               go through a log of a game
-    quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
-    quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
-    quartet runs                                          what runs there are, and what they have come to
-    quartet exam ugolki --half odd --in-process           how it does against a pool of others
-    quartet analyse ugolki --seconds 5                    what the engine thinks of a position
-    quartet perft ugolki 4                                count sequences of plies
-    quartet pack nypc GAME --out dist                     make what a judge takes
-    quartet new-game tictac                               make a game to begin with
+    quartet match ugolki human bot bot bot              sit down at a game
+    quartet sprt ugolki ./new.exe ./old.exe             is the new version stronger?
+    quartet review game.log --html game.html            where was it lost?
+    quartet pack nypc connexion --out dist              make what a judge takes
     """
     if context.invoked_subcommand is None:
         print(context.get_help())

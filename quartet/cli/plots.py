@@ -77,9 +77,7 @@ def _figure(parts: int) -> Any:
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError(
-            "plots need matplotlib; install the extra: pip install 'quartet[plot]'"
-        ) from None
+        raise QuartetError("plots need matplotlib: python -m pip install matplotlib") from None
     figure = Figure(figsize=(8, 3.2 * parts), layout="constrained")
     figure.subplots(parts, 1)
     return figure

@@ -101,9 +101,7 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise QuartetError(
-            "training needs numpy; install the extra: pip install 'quartet[train]'"
-        ) from None
+        raise QuartetError("training needs numpy: python -m pip install numpy scipy") from None
     module = registry.load(game, "train.selfplay")
     if hasattr(module, "play_games"):
         raise QuartetError(

@@ -111,9 +111,7 @@ def fit(
         import numpy as np  # noqa: PLC0415  (an extra)
         from scipy.optimize import minimize  # noqa: PLC0415
     except ImportError:
-        raise QuartetError(
-            "calibrations need scipy; install the extra: pip install 'quartet[stats]'"
-        ) from None
+        raise QuartetError("calibrations need scipy: python -m pip install scipy") from None
     if not samples or not lengths:
         raise QuartetError("there are no positions to fit anything to")
     plies = max(1, sorted(lengths)[int(LONG * (len(lengths) - 1))])

@@ -201,9 +201,7 @@ def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
     except ModuleNotFoundError as error:
         if error.name not in {"numpy", "scipy"}:
             raise
-        raise QuartetError(
-            f"this needs {error.name}; install the extra: pip install 'quartet[train]'"
-        ) from None
+        raise QuartetError(f"this needs {error.name}: python -m pip install numpy scipy") from None
     with click.progressbar(length=games, file=sys.stderr) as bar:
         found = prediction.choices_of(names, games, seed, lambda: bar.update(1))
     for name, choices in found.items():
@@ -251,9 +249,7 @@ def triples(out: Path, games: int, iterations: int, seed: int) -> None:
     except ModuleNotFoundError as error:
         if error.name != "scipy":
             raise
-        raise QuartetError(
-            "this needs scipy; install the extra: pip install 'quartet[train]'"
-        ) from None
+        raise QuartetError("this needs scipy: python -m pip install scipy") from None
     with click.progressbar(length=games, file=sys.stderr, label="games") as bar:
         placements = table_of_triples.placements_of(games, seed, lambda: bar.update(1))
     table = learning.solo_table(
@@ -295,9 +291,7 @@ def tools(out: Path) -> tuple[Any, Any, Any]:
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise QuartetError(
-            "training needs numpy; install the extra: pip install 'quartet[train]'"
-        ) from None
+        raise QuartetError("training needs numpy: python -m pip install numpy scipy") from None
     require_place(out)
     return np, features, learning
 
