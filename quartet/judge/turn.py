@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     @property
     def lost(self) -> bool:
         """Whether the player forfeited the turn."""
-        return self not in {Verdict.OK, Verdict.PASS}
+        return self not in ("ok", "pass")  # several times a ply: members cost more than texts
 
 
 class Termination(StrEnum):

@@ -83,7 +83,7 @@ def judged(file: FileAnswer, outcome: Run, seconds: float, megabytes: float) -> 
         "output": None if file.data is None else file.data.decode("latin-1"),
         "output_size": file.size,
         "seconds": outcome.seconds,
-        "megabytes": outcome.megabytes,
+        "megabytes": round(outcome.megabytes, 3),
         "exit": outcome.exit,
         "stderr": stderr,
         "stderr_size": outcome.stderr_size,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+
+import msgspec
 
 from core.errors import QuartetError
 from quartet.judge.turn import Verdict
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from quartet.judge.turn import ExitReport, Turn
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a seat answers to a position, before anybody has judged it.
 
     Attributes:
