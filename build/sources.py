@@ -161,12 +161,14 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
         return {}
     try:
         from Cython.Build import cythonize  # noqa: PLC0415  (an extra)
+        from Cython.Compiler import Options  # noqa: PLC0415
         from Cython.Compiler.Errors import CompileError  # noqa: PLC0415
         from setuptools import Extension  # noqa: PLC0415
 
         from setup import directives  # noqa: PLC0415
     except ImportError as error:
         raise QuartetError(f"{error.name} is missing; {how_to_install()}") from error
+    place = (SCRATCH / "bare").relative_to(ROOT).as_posix()
     # the C files name their sources, and the same bytes come out wherever the checkout lies
     with contextlib.chdir(ROOT):
         wanted = [
@@ -174,14 +176,14 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
             for name, path in modules.items()
         ]
         try:
-            place = (SCRATCH / "c").relative_to(ROOT).as_posix()
-            cythonize(
-                wanted, compiler_directives=directives("release"), build_dir=place, quiet=True
-            )  # type: ignore[no-untyped-call]
+            # nobody reads docstrings and signatures there
+            Options.docstrings = False
+            wished = directives("release") | {"embedsignature": False}
+            cythonize(wanted, compiler_directives=wished, build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
         except CompileError as error:
             raise QuartetError(f"Cython cannot translate {', '.join(modules)}: {error}") from error
     return {
-        name: SCRATCH / "c" / path.relative_to(ROOT).with_suffix(".c")
+        name: ROOT / place / path.relative_to(ROOT).with_suffix(".c")
         for name, path in modules.items()
     }
 

@@ -547,7 +547,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
                 report(line)
         # a forced end that no deeper search can change
         if AB_WIN - abs(value) <= depth and (
-            wanted < 2 or all(AB_WIN - abs(line.score) <= depth for line in lines)
+            wanted < 2 or all([AB_WIN - abs(line.score) <= depth for line in lines])
         ):
             break
         if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(

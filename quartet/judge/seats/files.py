@@ -6,12 +6,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from core.limits import read_info
 from quartet.judge.process.folder import ANSWER_LIMIT, Folder
 from quartet.judge.process.folder import Answer as FileAnswer
 from quartet.judge.process.once import Ending, Run, run
 from quartet.judge.process.words import describe_exit, last_words
-from quartet.judge.seats.seat import Answer, Seat
+from quartet.judge.seats.seat import Answer, Seat, read_info
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:

@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.errors import TextError
-from core.limits import SearchInfo, read_info
 from core.messages import Drew, Finish, Init, Message, Opponent, Ready
 from core.messages import Turn as Call
 from quartet.judge.process.live import LiveProgram, NotStartedError, Reply, Word
 from quartet.judge.process.words import describe_exit, last_words
-from quartet.judge.seats.seat import Answer, NotReadyError, Seat
+from quartet.judge.seats.seat import Answer, NotReadyError, Seat, read_info
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from core.limits import SearchInfo
     from core.rules import Position
     from quartet.judge.match import Match
     from quartet.judge.process.pipes import Hub

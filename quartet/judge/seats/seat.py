@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from core.errors import QuartetError
+from core.limits import SearchInfo
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from core.limits import SearchInfo
     from core.rules import Move, Position
     from quartet.judge.match import Match
     from quartet.judge.turn import ExitReport, Turn
@@ -53,6 +53,28 @@ class Answer(msgspec.Struct, frozen=True):
     stderr_size: int = 0
     left_behind: int = 0
     info: SearchInfo | None = None
+
+
+def read_info(said: str) -> SearchInfo | None:
+    """What a program has told of its search: the last line of `SearchInfo.text` in what it said.
+
+    The move is not in it; it is empty. None where there is no such line.
+    """
+    for line in reversed(said.splitlines()):
+        words = line.split()
+        if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
+            told = dict(zip(words[1::2], words[2::2], strict=False))
+            try:
+                return SearchInfo(
+                    (),
+                    int(told.get("score", 0)),
+                    int(told["depth"]),
+                    int(told["nodes"]),
+                    float(told["seconds"]),
+                )
+            except ValueError:
+                return None
+    return None
 
 
 class NotReadyError(QuartetError):
