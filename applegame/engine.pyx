@@ -14,6 +14,8 @@ from applegame.protocol import PASS
 from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
+from core.resource import resource
+from core.search.options import ab_options
 
 BENCH_LIMITS = Limits(nodes=10_000)
 """Of each search of the fingerprint."""
@@ -293,8 +295,6 @@ cdef class Engine:
         settings = settled(Engine.OPTIONS, options)
         weights = settings["weights"]
         if weights != "":
-            from core.nn.sealed import resource     # it costs an agent milliseconds
-
             numbers = read_weights(resource(weights) if isinstance(weights, str) else weights)
             for i in range(PHASES * FEATURES):
                 (&self.weights[0][0])[i] = numbers[i]

@@ -14,7 +14,8 @@ from ataxx.nn.evaluate import default_weights
 from core.engine import FORGET, MULTIPV, PACE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits
-from core.nn.sealed import resource
+from core.resource import resource
+from core.search.options import ab_options
 
 BENCH_LIMITS = Limits(nodes=20_000)
 """Of each search of the fingerprint."""

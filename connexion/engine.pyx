@@ -17,7 +17,7 @@ from connexion.nn.evaluate import default_weights
 from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
-from core.nn.sealed import resource
+from core.resource import resource
 
 BENCH_LIMITS = Limits(nodes=2000)
 """Of each search of the fingerprint."""

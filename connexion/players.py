@@ -25,8 +25,8 @@ NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
+    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
     return configured(name, lambda bare: _maker(bare, seed))
 
 

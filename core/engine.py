@@ -71,8 +71,8 @@ if TYPE_CHECKING:
         """
 
         def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
-            """The best move found within the limits. Raises RuleError when the position has no move at
-            all."""
+            """The best move found within the limits. Raises RuleError when the position has no move
+            at all."""
 
     class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
         """What the engine of every game can do and declares: at least STOP and FORGET."""
@@ -92,8 +92,8 @@ if TYPE_CHECKING:
             Args:
                 position: Position; of the game's fast rules. It is left alone.
                 limits: Limits.
-                report: called with every better outcome on the way, in the thread of the search. With
-                    MULTIPV and `limits.multipv` above 1, with every line, the best first.
+                report: called with every better outcome on the way, in the thread of the search.
+                    With MULTIPV and `limits.multipv` above 1, with every line, the best first.
 
             Returns:
                 SearchInfo; of the best line.
@@ -103,38 +103,40 @@ if TYPE_CHECKING:
             """
 
         def stop(self) -> None:
-            """End the search that runs in another thread, within some milliseconds: it returns what it
-            has found. A search that is just beginning may not hear it, so repeat it."""
+            """End the search that runs in another thread, within some milliseconds: it returns what
+            it has found. A search that is just beginning may not hear it, so repeat it."""
 
         def forget(self) -> None:
             """Begin a new game: what follows is what a new player would do."""
 
     class Capable(Engine[Any], Protocol):
-        """A player that can do everything. One that has a capability has the method of that name."""
+        """A player that can do everything. One that has a capability has the method of that
+        name."""
 
         def pace(self, position: Any) -> float:
             """What is left of a clock for the whole game is divided by so much for the move at this
             position; at least 1."""
 
         def observe(self, position: Any, move: Move) -> None:
-            """Somebody else has made this legal move. Who lives for a whole game tells it every move of
-            the others. It takes less than a millisecond."""
+            """Somebody else has made this legal move. Who lives for a whole game tells it every
+            move of the others. It takes less than a millisecond."""
 
         def candidates(self) -> list[dict[str, Any]]:
-            """For every move that the last search considered, the best first: the move under "move",
-            and under other names whatever the player knows of it. Empty where it did not search."""
+            """For every move that the last search considered, the best first: the move under
+            "move", and under other names whatever the player knows of it. Empty where it did not
+            search."""
 
         def visits(self) -> list[tuple[Move, int]]:
-            """How often the last search tried each move, the most first, without those it never tried.
-            Empty where it did not search."""
+            """How often the last search tried each move, the most first, without those it never
+            tried. Empty where it did not search."""
 
         def expectation(self) -> tuple[float, ...] | None:
-            """Every seat's share of the win as the last search saw it, adding up to 1; None where it
-            did not search."""
+            """Every seat's share of the win as the last search saw it, adding up to 1; None where
+            it did not search."""
 
         def solve(self, position: Any, nodes: int) -> int | None:
-            """What the position is worth to the side to move when both play best: in points where they
-            count, else 1 for a win, 0 for a draw, -1 for a loss.
+            """What the position is worth to the side to move when both play best: in points where
+            they count, else 1 for a win, 0 for a draw, -1 for a loss.
 
             None where more nodes would be needed, or chance is not over.
             """

@@ -84,7 +84,13 @@ class SearchInfo:
 
     def text(self) -> str:
         """One line for a program's standard error; the arena reads depth and speed from it."""
-        return f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score {self.score}"
+        return (
+            f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score "
+            f"{self.score}"
+        )
 
     def __repr__(self) -> str:
-        return f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, nodes={self.nodes}, seconds={self.seconds:.3f})"
+        return (
+            f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, "
+            f"nodes={self.nodes}, seconds={self.seconds:.3f})"
+        )

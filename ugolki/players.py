@@ -25,8 +25,8 @@ NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611", "pool:3", "pool:9"
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
+    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
     return configured(name, lambda bare: _maker(bare, seed))
 
 

@@ -7,7 +7,8 @@ from array import array
 from libc.stdlib cimport abs, free
 
 from core.errors import TextError
-from core.nn.sealed import resource, unseal
+from core.nn.sealed import unseal
+from core.resource import resource
 
 LEVELS = ("plain", "sse2", "avx2", "avx512")
 """The CPU levels that the network is written for, the best one last; all give the same number."""

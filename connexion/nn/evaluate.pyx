@@ -8,7 +8,8 @@ from array import array
 from connexion.rules cimport Position
 
 from core.errors import TextError
-from core.nn.sealed import resource, unseal
+from core.nn.sealed import unseal
+from core.resource import resource
 
 
 cdef class Weights:

@@ -20,7 +20,7 @@
 #   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)   fail-soft value where the search ends, of a position whose evaluation is
 #                                        known: just that, or a search of what is not quiet
 #
-# It offers AbSearch, whose memory the caller owns, and ab_options, ab_new, ab_free, ab_forget,
+# It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget,
 # ab_choose. Scores are 400 points to a unit of the logistic function; so are margins.
 
 from libc.math cimport log
@@ -30,7 +30,6 @@ from libc.string cimport memmove, memset
 
 from core.native.clock cimport clock_now
 
-from core.engine import Option
 from core.limits import SearchInfo
 
 cdef enum:
@@ -56,7 +55,7 @@ include "table.pxi"
 cdef struct AbSearch:
     Table table
     const void* weights     # the engine's own: what its evaluation needs beside the position
-    # what ab_options says of them
+    # what core/search/options.py says of them
     double patience
     int futility, late_moves, quiet_margin, quiet_slope, deficit, window
     uint8_t* reductions     # plies, by depth and number of the move
@@ -93,56 +92,24 @@ cdef void ab_fill_reductions(uint8_t* reductions, double divisor) noexcept:
 ab_fill_reductions(AB_REDUCTION, AB_USUAL_REDUCTION)
 
 
-cdef tuple ab_options(double patience):
-    """The options of every engine with this search; of `patience`, the default differs."""
-    return (
-        Option("hash", int, 64, "transposition table, in MB", 1, 65536),
-        Option(
-            "patience", float, patience,
-            "part of the time meant for a move that one of middling difficulty takes", 0.01, 10
-        ),
-        Option(
-            "futility", int, 50, "reverse futility: margin for each ply that is left, in points",
-            0, 10_000
-        ),
-        Option(
-            "late_moves", int, 4,
-            "moves tried at shallow nodes, beside twice the square of the depth", 1, 1000
-        ),
-        Option(
-            "quiet_margin", int, 160,
-            "futility of quiet moves: margin, in points", 0, 10_000
-        ),
-        Option(
-            "quiet_slope", int, 80,
-            "futility of quiet moves: more of it for each ply that is left, in points", 0, 10_000
-        ),
-        Option(
-            "reduction", float, AB_USUAL_REDUCTION,
-            "late moves: log(depth) * log(number) is divided by it, for plies less", 0.25, 1000
-        ),
-        Option(
-            "deficit", int, 40,
-            "points short of the window for which a late move is searched a ply less deep",
-            1, 100_000
-        ),
-        Option("window", int, 30, "half of the aspiration window, in points", 1, 30_000),
-    )
+cdef int ab_whole(dict settings, str name) except? -1:
+    """The value of an option that is a whole number."""
+    return settings[name]
 
 
 cdef AbSearch* ab_new(dict settings) except NULL:
-    """A search with these values of `ab_options`. Raises MemoryError."""
+    """A search with these values of `core.search.options.ab_options`. Raises MemoryError."""
     cdef AbSearch* s = <AbSearch*>calloc(1, sizeof(AbSearch))
-    cdef uint64_t bytes = <uint64_t>settings["hash"] << 20
+    cdef uint64_t bytes = <uint64_t>ab_whole(settings, "hash") << 20
     if s == NULL:
         raise MemoryError
     s.patience = settings["patience"]
-    s.futility = settings["futility"]
-    s.late_moves = settings["late_moves"]
-    s.quiet_margin = settings["quiet_margin"]
-    s.quiet_slope = settings["quiet_slope"]
-    s.deficit = settings["deficit"]
-    s.window = settings["window"]
+    s.futility = ab_whole(settings, "futility")
+    s.late_moves = ab_whole(settings, "late_moves")
+    s.quiet_margin = ab_whole(settings, "quiet_margin")
+    s.quiet_slope = ab_whole(settings, "quiet_slope")
+    s.deficit = ab_whole(settings, "deficit")
+    s.window = ab_whole(settings, "window")
     s.reductions = AB_REDUCTION
     if settings["reduction"] != AB_USUAL_REDUCTION:
         s.reductions = <uint8_t*>calloc(AB_DEPTHS, AB_DEPTHS)
@@ -487,10 +454,12 @@ cdef list ab_further_lines(
 
 cdef list ab_ranked(list lines):
     """Lines by their scores, the best first, each with its rank."""
-    lines.sort(key=lambda line: -line.score)
-    for rank, line in enumerate(lines, start=1):
-        line.rank = rank
-    return lines
+    cdef int rank
+    order = sorted([(-lines[rank].score, rank) for rank in range(len(lines))])
+    ranked = [lines[rank] for _, rank in order]
+    for rank in range(len(ranked)):
+        ranked[rank].rank = rank + 1
+    return ranked
 
 
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
@@ -525,11 +494,11 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
         if s.pv_length[0]:
             line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
-            if not s.stopped:
-                found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
-            elif stable == 0:  # a better move was found before the end of the iteration
+            # also one that was found before the end of an iteration that was stopped, if it is better
+            if not s.stopped or stable == 0:
                 found = SearchInfo(
-                    line[0], found.score, found.depth, s.nodes, clock_now() - started, line
+                    line[0], found.score if s.stopped else value,
+                    found.depth if s.stopped else depth, s.nodes, clock_now() - started, line
                 )
         if s.stopped:
             break

@@ -1,4 +1,5 @@
-"""`quartet match`: one game, as the game's real judge plays it, between whoever sits at the table."""
+"""`quartet match`: one game, as the game's real judge plays it, between whoever sits at the
+table."""
 
 from __future__ import annotations
 

@@ -82,11 +82,11 @@ def command(
     """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came
     out. A folder stands for all logs in it.
 
-    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by judging
-    its game again: the texts that programs were sent, what their answers were worth, the moves, and
-    the result. Passes that are printed twice, or not at all, and a missing end are noted. The log of
-    a game that was broken off is checked as far as it goes. Exit status 1: a log disagrees with the
-    rules or cannot be read; the line names the place.
+    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by
+    judging its game again: the texts that programs were sent, what their answers were worth, the
+    moves, and the result. Passes that are printed twice, or not at all, and a missing end are
+    noted. The log of a game that was broken off is checked as far as it goes. Exit status 1: a log
+    disagrees with the rules or cannot be read; the line names the place.
 
     With --at and --ask, PROGRAM says what it would play in that position. Where the judge speaks
     lines, a program that is not built in plays its way there, and must find the log's moves for its

@@ -148,8 +148,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
 
 
 def keep_loss(file: Path, epoch: int, loss: float, held_back: float) -> None:
-    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch that
-    is trained again after a kill replaces its line."""
+    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch
+    that is trained again after a kill replaces its line."""
     lines = file.read_bytes().splitlines()[: epoch - 1] if file.exists() else []
     line = {"epoch": epoch, "loss": round(loss, 8), "held_back": round(held_back, 8)}
     write_whole(file, b"".join(kept + b"\n" for kept in (*lines, msgspec.json.encode(line))))

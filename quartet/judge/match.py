@@ -1,8 +1,9 @@
 """The one loop by which a game is played, whoever sits at the table and however its judge speaks.
 
 Decisions, where the real judges leave something open:
-- Every ply of a game clock takes whole milliseconds, a begun one counts: nothing on the wire is ever
-  0, and a program that answers when its last millisecond has begun has one left for the next ply.
+- Every ply of a game clock takes whole milliseconds, a begun one counts: nothing on the wire is
+  ever 0, and a program that answers when its last millisecond has begun has one left for the next
+  ply.
 - Programs that live for the game are started one after the other, each when its READY is due.
 - Where a foul loses the game, the offender is killed, and the others hear that it is over.
 - A legal answer counts whatever the program's exit status is; the status is a remark.

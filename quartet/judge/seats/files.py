@@ -41,7 +41,8 @@ class FileSeat(Seat):
         self._folder = Folder(command if isinstance(command, str) else " ".join(command))
 
     def ask(self, match: Match) -> Answer:
-        """Start the program, and read what it leaves. Raises QuartetError where our system fails."""
+        """Start the program, and read what it leaves. Raises QuartetError where our system
+        fails."""
         exchange = match.game.info.exchange
         assert exchange is not None  # noqa: S101  (the builder of seats looks)
         position, table = match.position, match.table

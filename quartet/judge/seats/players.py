@@ -1,5 +1,5 @@
-"""What a player's name on the command line stands for, and the seat that it gets: a built-in player, a
-file, a shell command, or PREFIX: and a program of another language."""
+"""What a player's name on the command line stands for, and the seat that it gets: a built-in
+player, a file, a shell command, or PREFIX: and a program of another language."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 ADAPTER_OPTIONS = re.compile(r"""^(--\w+[ =]("[^"]*"|'[^']*'|\S+)\s+)+""")
 """What an adapter is told before its command."""
 OURS = (sys.executable, "-P", "-m")
-"""How a module of ours is started; the folder that it runs in may be another checkout, whose modules
-it must not take for ours."""
+"""How a module of ours is started; the folder that it runs in may be another checkout, whose
+modules it must not take for ours."""
 SHELL_WORDS = {"exec", "exit", "cd", "call", "command", "echo", "eval", "start", "type"}
 """Commands of shells, to be found nowhere."""
 

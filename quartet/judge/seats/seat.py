@@ -25,7 +25,8 @@ class Answer(msgspec.Struct, frozen=True):
         text: str | None; in the words of the game's judge, None where there is none.
         move: Move | None; instead of a text, by who sits in this process.
         verdict: Verdict; a foul whatever the text says, else OK. reason: str; why.
-        died: str; how a program ended that has failed, in words; it counts where no legal move came.
+        died: str; how a program ended that has failed, in words; it counts where no legal move
+            came.
         code: str; what the game's judge calls such a foul.
         overloaded: bool; whether the machine is to blame for a time-out, at least in part.
         seconds: float; wall clock. ms: int | None; what to take from a clock for the whole game, in
