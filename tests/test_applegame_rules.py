@@ -192,7 +192,7 @@ def test_players_know_their_names() -> None:
 
 @pytest.mark.parametrize("plies", [2, 3])
 def test_samples_are_full_width_negamax(plies: int) -> None:
-    """By the recipe, without any pruning, on boards that are half empty, where few moves are
+    """By plain negamax, without any pruning, on boards that are half empty, where few moves are
     left."""
 
     def value(position: Position, depth: int) -> int:

@@ -39,7 +39,10 @@ cdef class Weights:
             raise TextError(f"the weights are for another network: {shape}")
         hidden = _count(self.fields.get("hidden"))
         if hidden == 0 or hidden % NETWORK_CHUNK or hidden > MOST_HIDDEN:
-            raise TextError(f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to {MOST_HIDDEN}")
+            raise TextError(
+                f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to "
+                f"{MOST_HIDDEN}"
+            )
         words = 2 * hidden * (NETWORK_INPUTS + 2)
         if len(body) != words + 4:
             raise TextError(

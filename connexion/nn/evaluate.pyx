@@ -25,7 +25,10 @@ cdef class Weights:
         cdef int i
         self.fields, body = unseal("weights", data, "connexion")
         if self.fields.get("numbers") != str(NUMBERS) or len(body) != 2 * NUMBERS:
-            raise TextError(f"the weights are for another evaluation, of {self.fields.get("numbers")} numbers instead of {NUMBERS}")
+            raise TextError(
+                f"the weights are for another evaluation, of {self.fields.get("numbers")} numbers "
+                f"instead of {NUMBERS}"
+            )
         numbers = array("h", body)
         if sys.byteorder == "big":
             numbers.byteswap()

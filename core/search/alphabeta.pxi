@@ -3,22 +3,29 @@
 # players who move in turn.
 #
 # A game's engine cimports or defines these names, then includes this file:
-#   State                                a struct that is a position by value, with whatever the evaluation keeps up
-#   Move, MAX_MOVES, NO_MOVE             a 16-bit type, the most legal moves of a position, and a value that is no move
-#   SLOTS, slot(State*, Move)            how many entries the history has for each side, and the move's entry
-#   side(State*)                         0 or 1, the side to move
-#   finished(State*)                     whether the game has ended, or its end is known
-#   final_value(State*, ply)             what it is then worth for the side to move: AB_WIN - p, p - AB_WIN or 0, p the plies from
-#                                        the root to the end
-#   legal_moves(State*, Move*)           the legal moves of a game that goes on, a forced pass included; returns how many, at least 1
-#   make_move(State*, Move, State*)      the position after a move
-#   state_key(State*)                    64-bit hash of all that the value depends on
-#   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_tuple(State*, Move)             the move as Python sees it
+#   State                             a struct that is a position by value, with whatever the
+#                                     evaluation keeps up
+#   Move, MAX_MOVES, NO_MOVE          a 16-bit type, the most legal moves of a position, and a value
+#                                     that is no move
+#   SLOTS, slot(State*, Move)         how many entries the history has for each side, and the
+#                                     move's
+#   side(State*)                      0 or 1, the side to move
+#   finished(State*)                  whether the game has ended, or its end is known
+#   final_value(State*, ply)          what it is then worth for the side to move: AB_WIN - p,
+#                                     p - AB_WIN or 0, p the plies from the root to the end
+#   legal_moves(State*, Move*)        the legal moves of a game that goes on, a forced pass
+#                                     included; returns how many, at least 1
+#   make_move(State*, Move, State*)   the position after a move
+#   state_key(State*)                 64-bit hash of all that the value depends on
+#   move_order(State*, Move)          how promising a move is, 0 .. 127; what AB_NOISY and more
+#                                     promises is not taken for quiet
+#   move_tuple(State*, Move)          the move as Python sees it
 # and after the inclusion:
-#   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
-#   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)   fail-soft value where the search ends, of a position whose evaluation is
-#                                        known: just that, or a search of what is not quiet
+#   evaluate(AbSearch*, State*)       value for the side to move, |value| < AB_SURE
+#   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)
+#                                     fail-soft value where the search ends, of a position whose
+#                                     evaluation is known: just that, or a search of what is not
+#                                     quiet
 #
 # It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget,
 # ab_choose. Scores are 400 points to a unit of the logistic function; so are margins.
@@ -148,7 +155,8 @@ cdef inline bint ab_stop(AbSearch* s) noexcept nogil:
 
 
 cdef inline void ab_store(
-    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply
+    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move,
+    int ply
 ) noexcept nogil:
     """Keep a result, but for one that says less than what this search knows already."""
     cdef TableEntry* entry = tt_place(&s.table, key)
@@ -205,7 +213,8 @@ cdef inline int ab_without_barred(const AbSearch* s, Move* moves, int count) noe
 
 
 cdef inline int ab_node(
-    AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply, Move excluded
+    AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply,
+    Move excluded
 ) noexcept nogil:
     """Fail-soft value of the position for the side to move; without the `excluded` move, if it is
     not NO_MOVE.
@@ -240,14 +249,18 @@ cdef inline int ab_node(
     key = state_key(state)
     entry = tt_probe(&s.table, key)
     if entry != NULL:
-        table_move, table_depth, table_bound, evaluation = entry.move, entry.depth, tt_bound(entry), entry.evaluation
+        table_move, table_depth = entry.move, entry.depth
+        table_bound, evaluation = tt_bound(entry), entry.evaluation
         table_value = entry.value
         if table_value >= AB_SURE:
             table_value -= ply
         elif table_value <= -AB_SURE:
             table_value += ply
         if ply > 0 and table_depth >= depth and excluded == NO_MOVE:
-            wanted = TT_AT_LEAST if table_value >= beta else TT_AT_MOST if table_value <= alpha else TT_EXACT
+            wanted = (
+                TT_AT_LEAST if table_value >= beta
+                else TT_AT_MOST if table_value <= alpha else TT_EXACT
+            )
             if table_bound == TT_EXACT or table_bound == wanted:
                 return table_value
     elif evaluation == AB_UNKNOWN:
@@ -285,15 +298,16 @@ cdef inline int ab_node(
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
             # 5. Quiet late moves of shallow nodes are skipped (57 % of 300 games at 5,000
-            # nodes a move, for ending the loop there), and what follows a move that promises nothing,
+            # nodes a move, for ending the loop there), and what follows a move that promises
+            # nothing,
             if not noisy and depth <= 4 and not pv_node and i >= (
                 s.late_moves + depth * depth * 2
             ) >> (not improving):
                 continue
             if i >= 2 and move_order(state, move) == 0:
                 break
-            # 6. and all that follow, noisy ones too, where the position is too bad (54 % of 182 games,
-            # for skipping the quiet ones alone).
+            # 6. and all that follow, noisy ones too, where the position is too bad (54 % of 182
+            # games, for skipping the quiet ones alone).
             if depth <= 6 and i >= 3 and (
                 evaluation + s.quiet_margin + s.quiet_slope * depth <= alpha
             ):
@@ -303,7 +317,8 @@ cdef inline int ab_node(
         extension = 0
         if (
             move == table_move and excluded == NO_MOVE and ply > 0 and depth >= 6
-            and table_bound != TT_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
+            and table_bound != TT_AT_MOST and table_depth >= depth - 3
+            and -AB_SURE < table_value < AB_SURE
         ):
             bar = table_value - depth
             value = ab_node(s, state, evaluation, (depth - 1) // 2, bar - 1, bar, ply, move)
@@ -494,7 +509,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
         if s.pv_length[0]:
             line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
-            # also one that was found before the end of an iteration that was stopped, if it is better
+            # also a better one that was found before the end of an iteration that was stopped
             if not s.stopped or stable == 0:
                 found = SearchInfo(
                     line[0], found.score if s.stopped else value,

@@ -119,8 +119,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
             part.POSITION_BYTES,
             lambda done, total: progress.update(task, completed=done, total=total),
         )
-    recipe = training.Recipe(**options)
-    trainer = training.Trainer(part, samples, recipe, jobs or len(usable_cores()))
+    hyper = training.Hyperparameters(**options)
+    trainer = training.Trainer(part, samples, hyper, jobs or len(usable_cores()))
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))
@@ -135,9 +135,9 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         curve.unlink(missing_ok=True)
     with bar("steps") as progress:
         task = progress.add_task(
-            "", total=recipe.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
+            "", total=hyper.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
         )
-        while trainer.epoch < recipe.epochs:
+        while trainer.epoch < hyper.epochs:
             loss = trainer.run_epoch(lambda: progress.advance(task))
             held_back = trainer.validate()
             print(f"epoch {trainer.epoch}: loss {loss:.6f}, held back {held_back:.6f}", flush=True)
@@ -159,11 +159,11 @@ def write_weights(game: str, part: Training, trainer: Trainer, out: Path, sample
     """Write the file of weights, and print how much worse its integers are than the floats."""
     shape, body, rounded = part.quantised(*trainer.network())
     print(f"with rounded weights, held back: {trainer.validate(rounded):.6f}")
-    recipe = trainer.recipe
+    hyper = trainer.hyper
     fields = {
         "game": game,
         **shape,
-        "seed": str(recipe.seed),
+        "seed": str(hyper.seed),
         "data": f"{samples.digest} ({len(samples)} samples)",
         "command": shlex.join(["quartet", *sys.argv[1:]]),
     }
