@@ -15,7 +15,7 @@ from rich.progress import track
 from core.errors import QuartetError
 from quartet import registry
 from quartet.cli import drawing
-from quartet.cli.screen import Screen
+from quartet.cli.screen import Screen, pacing
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.logs.check import CheckedLog, check, question
@@ -41,18 +41,7 @@ if TYPE_CHECKING:
     default=None,
     help="Draw every position, or only say what came out  [default: draw a single log].",
 )
-@click.option(
-    "--step",
-    is_flag=True,
-    help="Wait for a key after every move: i for the next one, p to run on, q to leave.",
-)
-@click.option(
-    "--delay",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="MS",
-    help="Wait so many milliseconds after every move.",
-)
+@pacing
 @click.option(
     "--at",
     "ply",
