@@ -2,8 +2,10 @@
 place for compiler flags.
 
 Environment variables:
-    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation) or trace (line tracing, for Cython coverage)
-    QUARTET_CPU     x86-64-v2 (default), or any level that the compiler's -march takes; native for this machine only
+    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation) or trace
+                    (line tracing, for Cython coverage)
+    QUARTET_CPU     x86-64-v2 (default), or any level that the compiler's -march takes; native for
+                    this machine only
 """
 
 from __future__ import annotations
@@ -121,7 +123,10 @@ def missing_tool(compiler: str, command: list[str]) -> str | None:
         and not Path(sysconfig.get_path("include"), "Python.h").exists()
         and "CPATH" not in os.environ
     ):
-        return "Python's C headers are missing; install them (Debian and Ubuntu: apt install python3-dev)"
+        return (
+            "Python's C headers are missing; install them (Debian and Ubuntu: apt install "
+            "python3-dev)"
+        )
     return None
 
 

@@ -5,7 +5,8 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from applegame.rules cimport (
-    HEIGHT, MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, key, make, regenerate, swing, top_row,
+    HEIGHT, MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, key, make,
+    regenerate, swing, top_row,
 )
 from applegame.rules cimport move_tuple as tuple_of_move
 from core.native.bits cimport popcount32
@@ -14,6 +15,8 @@ from applegame.protocol import PASS
 from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
+from core.resource import resource
+from core.search.options import ab_options
 
 BENCH_LIMITS = Limits(nodes=10_000)
 """Of each search of the fingerprint."""
@@ -232,7 +235,11 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
     entry = tt_probe(&s.table, position)
     if entry != NULL:
         table_move, value, bound = entry.move, entry.value, tt_bound(entry)
-        if bound == TT_EXACT or bound == TT_AT_LEAST and value >= beta or bound == TT_AT_MOST and value <= alpha:
+        if (
+            bound == TT_EXACT
+            or bound == TT_AT_LEAST and value >= beta
+            or bound == TT_AT_MOST and value <= alpha
+        ):
             return value
     count = legal_moves(state, moves)
     for i in range(count):
@@ -293,8 +300,6 @@ cdef class Engine:
         settings = settled(Engine.OPTIONS, options)
         weights = settings["weights"]
         if weights != "":
-            from core.nn.sealed import resource     # it costs an agent milliseconds
-
             numbers = read_weights(resource(weights) if isinstance(weights, str) else weights)
             for i in range(PHASES * FEATURES):
                 (&self.weights[0][0])[i] = numbers[i]
@@ -352,7 +357,8 @@ cdef class Engine:
         root.board, root.last = position.board, NO_MOVE
         root.count = generate(&root.board, root.moves)
         ab_forget(self.search)
-        self.search.nodes, self.search.max_nodes, self.search.deadline, self.search.stopped = 0, nodes, 0, False
+        self.search.nodes, self.search.max_nodes = 0, nodes
+        self.search.deadline, self.search.stopped = 0, False
         with nogil:
             value = outcome(self.search, &root, -1, 1)
         ab_forget(self.search)      # a search would take these values for points

@@ -10,8 +10,7 @@ from __future__ import annotations
 from random import Random
 
 from core.engine import configured
-from core.errors import UnknownNameError
-from core.players import Greedy, Uniform, lead, lead_after
+from core.players import Greedy, Uniform, frozen_player, lead, lead_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ SLOWER_NAMES = ("sample:7", "sample:8")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
+    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
     return configured(name, lambda bare: _maker(bare, seed))
 
 
@@ -43,19 +42,7 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), swing)  # it passes only when there is no rectangle
     if name == "random":
         return lambda: Uniform(Random(seed))
-    try:
-        import applegame.frozen.players as frozen  # noqa: PLC0415
-    except ImportError:
-        raise UnknownNameError(
-            f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
-        ) from None
-    found = frozen.player(name)
-    if found is None:
-        raise UnknownNameError(
-            f"the apple game has no built-in player {name!r}; "
-            f"there are: {', '.join(NAMES + SLOWER_NAMES)}"
-        )
-    return lambda: found
+    return frozen_player("applegame", name, PACKED, NAMES + SLOWER_NAMES)
 
 
 def swing(position: Position, move: Move) -> int:

@@ -1,8 +1,9 @@
 """The fast rules of the apple game: digits in bytes, cells in masks by row, moves in 16 bits,
 positions by value.
 
-    move    r1 << 12 | r2 << 8 | columns    `columns` is the place of (c1, c2) in COLUMNS_MASK: codes ascend in the order (r1, r2, c1, c2);
-                                            PASS_MOVE is above all of them
+    move    r1 << 12 | r2 << 8 | columns    `columns` is the place of (c1, c2) in COLUMNS_MASK:
+                                            codes ascend in the order (r1, r2, c1, c2); PASS_MOVE is
+                                            above all of them
 
 Generation is a sweep over pairs of rows with running sums of the columns between them. A rectangle
 that a move does not touch stays as legal as it was, so the moves after it are those of before that

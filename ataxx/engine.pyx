@@ -5,7 +5,8 @@ from libc.stdint cimport uint16_t, uint64_t
 from ataxx.nn.evaluate cimport Network, Weights
 from ataxx.nn.evaluate cimport evaluate as network_value
 from ataxx.rules cimport (
-    MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make, move_tuple, over,
+    MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make,
+    move_tuple, over,
 )
 from core.native.bits cimport popcount64
 from core.native.rng cimport mix64
@@ -14,7 +15,8 @@ from ataxx.nn.evaluate import default_weights
 from core.engine import FORGET, MULTIPV, PACE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits
-from core.nn.sealed import resource
+from core.resource import resource
+from core.search.options import ab_options
 
 BENCH_LIMITS = Limits(nodes=20_000)
 """Of each search of the fingerprint."""

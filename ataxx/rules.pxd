@@ -1,6 +1,7 @@
 """The fast rules of Ataxx: two boards of bits, moves in 12 bits, positions by value.
 
-    bit     row * 8 + column      rows and columns 0 .. 6 from the top left; column 7 and row 7 are guards that are never set
+    bit     row * 8 + column      rows and columns 0 .. 6 from the top left; column 7 and row 7 are
+                                  guards that are never set
     move    from << 6 | to        a division names its destination twice; PASS_MOVE is 63 << 6 | 63
 
 There is no unmake: a position is 32 bytes, and a search copies it. Its key is not kept up either

@@ -254,4 +254,7 @@ cdef class Position:
         return leaves
 
     def __repr__(self):
-        return f"Position.parse({self.text()!r}, plies={self.plies}, halfmove_limit={self.halfmove_limit})"
+        return (
+            f"Position.parse({self.text()!r}, plies={self.plies}, "
+            f"halfmove_limit={self.halfmove_limit})"
+        )

@@ -151,10 +151,11 @@ class Engine:
 
 
 def outside() -> str | None:
-    """A folder to start the engine in that is not the one of our packages: there `python -m` would
-    find ours instead of its own. None for the folder that we are in."""
-    here, home = Path.cwd(), Path(__file__).resolve().parents[1]
-    return tempfile.gettempdir() if here == home or home in here.parents else None
+    """A folder to start the engine in that is in no checkout of ours: there `python -m` would find
+    that version instead of its own. None for the folder that we are in."""
+    here = Path.cwd()
+    inside = any((folder / "ataxx" / "uai.py").exists() for folder in (here, *here.parents))
+    return tempfile.gettempdir() if inside else None
 
 
 def own_environment() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Assembles an executable file by a plan: the bootloader, followed by an archive of everything
 else, as PyInstaller's writers make it.
 
-    PYTHONHASHSEED=0 python -P build/assemble.py < plan.json
+    PYTHONHASHSEED=0 PYTHONPATH=. python -P build/assemble.py < plan.json
 
 It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends
 on what else is loaded, and on the order of sets. `build/freeze.py` makes the plan:
@@ -11,12 +11,16 @@ on what else is loaded, and on the order of sets. `build/freeze.py` makes the pl
     options                     for the bootloader
     script                      the text of what runs first
     modules                     module -> source file, for the archive of Python modules
-    files                       [name, file] pairs to unpack, in this order; separator: what the bootloader's system has for the / in names
-    folder                      where the files go when the executable does not carry them, null when it does
+    ours                        those of them that are not the standard library's
+    files                       [name, file] pairs to unpack, in this order; separator: what the
+                                bootloader's system has for the / in names
+    folder                      where the files go when the executable does not carry them, null
+                                when it does
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import io
@@ -29,6 +33,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from build.tidy import Tidy
+
 MODULES = "base_library.zip"
 """The bootloader's name for the archive of modules that Python starts with."""
 UNCHECKED = 1
@@ -38,9 +44,9 @@ UNPACKED, LINKED = "x", "b"
 executable."""
 
 
-def archive(modules: dict[str, str]) -> bytes:
-    """All modules, compiled without their docstrings, in a ZIP file; not compressed, which would
-    cost time at every start."""
+def archive(modules: dict[str, str], ours: list[str]) -> bytes:
+    """All modules, compiled without their docstrings, `ours` without annotations as well, in a ZIP
+    file; not compressed, which would cost time at every start."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
         for module, source in sorted(modules.items()):
@@ -48,7 +54,12 @@ def archive(modules: dict[str, str]) -> bytes:
                 "/__init__" if Path(source).name == "__init__.py" else ""
             )
             data = Path(source).read_bytes()
-            code = compile(data, name + ".py", "exec", dont_inherit=True, optimize=2)
+            whole: Any = (
+                data
+                if module not in ours
+                else ast.fix_missing_locations(Tidy().visit(ast.parse(data)))
+            )
+            code = compile(whole, name + ".py", "exec", dont_inherit=True, optimize=2)
             head = (
                 importlib.util.MAGIC_NUMBER
                 + UNCHECKED.to_bytes(4, "little")
@@ -62,7 +73,7 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
     """Make the executable, and the folder, if it shall have one. Raises OSError."""
     from PyInstaller.archive.writers import CArchiveWriter  # noqa: PLC0415  (an extra)
 
-    (scratch / MODULES).write_bytes(archive(plan["modules"]))
+    (scratch / MODULES).write_bytes(archive(plan["modules"], plan["ours"]))
     script = Path("quartet.py")
     (scratch / script).write_text(plan["script"], encoding="utf-8")
     files = [*((name, Path(file)) for name, file in plan["files"]), (MODULES, scratch / MODULES)]

@@ -17,9 +17,10 @@ import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from build import loader, sources
+from build.tidy import Tidy, narrow
 from core.errors import QuartetError
 from core.limits import Limits
 from quartet import registry
@@ -184,13 +185,12 @@ def text(bundle: Bundle, *, embedded: str | None = None) -> str:
         for (name, path), function in zip(bundle.parts.python.items(), functions, strict=True)
     )
     tail = ast.parse(f"PYTHON = {{{table}}}\nif __name__ == '__main__':\n    main()").body
-    title = f'"""Plays {bundle.game} with its judge on standard input and output. Made by quartet, from many files; not to be edited."""'
-    whole = (
-        "\n".join(
-            [title, *(ast.unparse(node) for node in [future, *constants, *code, *functions, *tail])]
-        )
-        + "\n"
+    title = (
+        f'"""Plays {bundle.game} with its judge on standard input and output. Made by '
+        'quartet, from many files; not to be edited."""'
     )
+    nodes = [future, *constants, *code, *functions, *tail]
+    whole = narrow("\n".join([title, *map(ast.unparse, nodes)])) + "\n"
     return whole.replace("'@embedded@'", f'"""{embedded}"""')
 
 
@@ -230,47 +230,3 @@ def as_function(module: str, source: str) -> ast.FunctionDef:
     assert isinstance(function, ast.FunctionDef)  # noqa: S101
     function.body = [*([ast.Global(names)] if names else []), *body] or function.body
     return function
-
-
-class Tidy(ast.NodeTransformer):
-    """Leaves away what only readers and type checkers need: docstrings, annotations of variables
-    and functions, TYPE_CHECKING.
-
-    Variables of a class keep their annotations: data classes are made of them.
-    """
-
-    def visit(self, node: ast.AST) -> Any:
-        """The node without all that, None for nothing, or several nodes in its place."""
-        match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                return [self.visit(child) for child in node.orelse] or None
-            case ast.Assign(targets=[ast.Name(id="TYPE_CHECKING")]):
-                return None
-            case ast.AnnAssign():
-                return (
-                    ast.Assign([node.target], node.value, lineno=node.lineno)
-                    if node.value is not None
-                    else ast.Pass()
-                )
-            case ast.ImportFrom():
-                node.names = [alias for alias in node.names if alias.name != "TYPE_CHECKING"]
-                return node if node.names else None
-            case ast.arg():
-                node.annotation = None
-            case ast.FunctionDef():
-                node.returns = None
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            kept = [
-                child
-                for child in node.body
-                if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
-            ]
-            is_class = isinstance(node, ast.ClassDef)
-            node.body = []
-            self.generic_visit(node)
-            for child in kept:
-                seen = child if is_class and isinstance(child, ast.AnnAssign) else self.visit(child)
-                node.body += seen if isinstance(seen, list) else [seen] if seen is not None else []
-            node.body = node.body or [ast.Pass()]
-            return node
-        return self.generic_visit(node)

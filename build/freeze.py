@@ -4,7 +4,8 @@ a temporary folder and runs it.
 A judge may start such a file anew for every move, so everything here serves a quick start. What
 each step brings is measured in docs/results.md:
 
-    modules     only those that the agent imports, found by importing what it imports; nothing of PyInstaller's own Python code
+    modules     only those that the agent imports, found by importing what it imports; nothing of
+                PyInstaller's own Python code
     libraries   stripped, and all our extension modules linked into one
     archive     not compressed
     end         by os._exit, see build/start.py
@@ -147,6 +148,7 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
                 name: str(file)
                 for name, file in {**standard_modules(imported.python, system), **python}.items()
             },
+            "ours": sorted(python),
             "files": [[name, str(file)] for name, file in files[in_folder:]],
             "separator": "\\" if system.suffix else "/",
             "folder": str(content) if in_folder else None,
@@ -155,7 +157,7 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
             ["-P", "-s", str(Path(__file__).with_name("assemble.py"))],
             json.dumps(plan),
             PYTHONHASHSEED="0",
-            PYTHONPATH="",
+            PYTHONPATH=str(sources.ROOT),
         )
         system.finish(executable)
     return executable

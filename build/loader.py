@@ -9,8 +9,10 @@ The core is one shared object with every extension module once for each level of
 names of its own. The data begins with it, so that the data's file itself can be opened as a shared
 object; where that is not allowed, a copy is. Then come the weights.
 
-    way     in place, or a copy in memory (memfd), in /dev/shm, /tmp, the working directory: the first by which it can be opened
-    level   the best that the processor's flags allow; a forked child loads it and searches, and must find what the packer found
+    way     in place, or a copy in memory (memfd), in /dev/shm, /tmp, the working directory: the
+            first by which it can be opened
+    level   the best that the processor's flags allow; a forked child loads it and searches, and
+            must find what the packer found
 
 A damaged file, an unknown machine, a core that crashes, hangs or errs: the next way or level is
 tried, in the end the plain Python modules play alone. Whatever it comes to is no fault of the

@@ -1,7 +1,9 @@
 """The proof that what was packed works: it is started as its judge starts it, and plays.
 
-    games       whole games in our judge against a built-in player, on both sides, at a fixed number of nodes
-    equality    in all of them it has played what the agent plays from source, with the checkout's own compiled modules
+    games       whole games in our judge against a built-in player, on both sides, at a fixed number
+                of nodes
+    equality    in all of them it has played what the agent plays from source, with the checkout's
+                own compiled modules
     variants    a bundle's other levels and ways have the same answers
     clock       a game, or some turns of one, by the clock, within the judge's limits
 

@@ -36,6 +36,10 @@ DATA = "*.bin"
 WORKSHOP = ("frozen.players", "train")
 """Modules of a game, with all that is in them, that only serve to measure and to learn: no package
 has them, though `players.py` asks for the first where it is there."""
+UNUSED = {"embedsignature": False, "binding": False, "auto_pickle": False}
+"""What Cython leaves away, beside docstrings, for programs that nobody reads from within."""
+UNWINDING = "-fno-asynchronous-unwind-tables"
+"""Leaves away the tables of debuggers and of C++'s exceptions."""
 EPOCH = "1577836800"
 """The time that tools believe it is, where they write one: the beginning of 2020."""
 
@@ -161,12 +165,14 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
         return {}
     try:
         from Cython.Build import cythonize  # noqa: PLC0415  (an extra)
+        from Cython.Compiler import Options  # noqa: PLC0415
         from Cython.Compiler.Errors import CompileError  # noqa: PLC0415
         from setuptools import Extension  # noqa: PLC0415
 
         from setup import directives  # noqa: PLC0415
     except ImportError as error:
         raise QuartetError(f"{error.name} is missing; {how_to_install()}") from error
+    place = (SCRATCH / "lean").relative_to(ROOT).as_posix()
     # the C files name their sources, and the same bytes come out wherever the checkout lies
     with contextlib.chdir(ROOT):
         wanted = [
@@ -174,14 +180,13 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
             for name, path in modules.items()
         ]
         try:
-            place = (SCRATCH / "c").relative_to(ROOT).as_posix()
-            cythonize(
-                wanted, compiler_directives=directives("release"), build_dir=place, quiet=True
-            )  # type: ignore[no-untyped-call]
+            Options.docstrings = False
+            wished = directives("release") | UNUSED
+            cythonize(wanted, compiler_directives=wished, build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
         except CompileError as error:
             raise QuartetError(f"Cython cannot translate {', '.join(modules)}: {error}") from error
     return {
-        name: SCRATCH / "c" / path.relative_to(ROOT).with_suffix(".c")
+        name: ROOT / place / path.relative_to(ROOT).with_suffix(".c")
         for name, path in modules.items()
     }
 
@@ -207,7 +212,7 @@ class Compiler:
         return cls(
             tuple(shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")),
             cpu,
-            flags,
+            (UNWINDING, *flags),
         )
 
     def objects(

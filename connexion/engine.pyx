@@ -9,7 +9,10 @@ from core.native.clock cimport clock_now
 from connexion.nn.evaluate cimport Weights
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport CELLS, MAX_MOVES, SETTLED_PLIES, Board, Position
-from connexion.search cimport INFINITE, SCALE, TO_THE_END, Search, search_forget, search_free, search_new, search_start, value_after
+from connexion.search cimport (
+    INFINITE, SCALE, TO_THE_END, Search, search_forget, search_free, search_new, search_start,
+    value_after,
+)
 from connexion.tree cimport Edge, Tree, best_edge, playout, tree_free, tree_new, tree_start
 
 from connexion.clock import pace
@@ -17,7 +20,7 @@ from connexion.nn.evaluate import default_weights
 from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
-from core.nn.sealed import resource
+from core.resource import resource
 
 BENCH_LIMITS = Limits(nodes=2000)
 """Of each search of the fingerprint."""
@@ -203,7 +206,10 @@ cdef class Engine:
                 ):
                     playout(t, b)
                     done += 1
-            if t.stopped or nodes and done >= nodes or deadline and clock_now() >= deadline or depth and t.deepest >= depth:
+            if (
+                t.stopped or nodes and done >= nodes or deadline and clock_now() >= deadline
+                or depth and t.deepest >= depth
+            ):
                 if report is not None and wanted > 1:
                     for line in self.lines(b, wanted, done, started):
                         report(line)

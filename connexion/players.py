@@ -9,8 +9,7 @@ from __future__ import annotations
 from random import Random
 
 from core.engine import configured
-from core.errors import UnknownNameError
-from core.players import Greedy, Uniform, lead_after
+from core.players import Greedy, Uniform, frozen_player, lead_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
+    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
     return configured(name, lambda bare: _maker(bare, seed))
 
 
@@ -40,16 +39,4 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return lambda: Uniform(Random(seed))
-    try:
-        import connexion.frozen.players as frozen  # noqa: PLC0415
-    except ImportError:
-        raise UnknownNameError(
-            f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
-        ) from None
-    found = frozen.player(name)
-    if found is None:
-        raise UnknownNameError(
-            f"Connexion has no built-in player {name!r}; "
-            f"there are: {', '.join(NAMES)} (or other numbers)"
-        )
-    return lambda: found
+    return frozen_player("connexion", name, PACKED, (*NAMES, "or other numbers"))

@@ -201,8 +201,3 @@ def _with(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Both seats' tiles with those of one replaced."""
     return (tuple(new), tiles[1]) if seat == 0 else (tiles[0], tuple(new))
-
-
-def _style(tile: int) -> str:
-    """Red, green, blue and yellow are the colours of the seats of a four-player game, too."""
-    return f"seat{tile // 4}"

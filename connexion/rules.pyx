@@ -106,15 +106,24 @@ cdef class Position:
     @property
     def cells(self):
         cdef Board* b = &self.board
-        return tuple([None if b.empty >> cell & 1 else b.attribute[1][cell] << 2 | b.attribute[0][cell] for cell in range(CELLS)])
+        return tuple([
+            None if b.empty >> cell & 1 else b.attribute[1][cell] << 2 | b.attribute[0][cell]
+            for cell in range(CELLS)
+        ])
 
     @property
     def hands(self):
-        return tuple([tuple([self.open[seat][i] for i in range(count(self.board.hand[seat]))]) for seat in range(2)])
+        return tuple([
+            tuple([self.open[seat][i] for i in range(count(self.board.hand[seat]))])
+            for seat in range(2)
+        ])
 
     @property
     def bags(self):
-        return tuple([tuple([tile for tile in range(KINDS) for _ in range(copies(self.board.bag[seat], tile))]) for seat in range(2)])
+        return tuple([
+            tuple([i for i in range(KINDS) for _ in range(copies(self.board.bag[seat], i))])
+            for seat in range(2)
+        ])
 
     @property
     def ply(self):
@@ -137,7 +146,10 @@ cdef class Position:
 
     def text(self):
         hands = self.hands
-        bags = [[self.hidden[seat][i] for i in reversed(range(count(self.board.bag[seat])))] for seat in range(2)]
+        bags = [
+            [self.hidden[seat][i] for i in reversed(range(count(self.board.bag[seat])))]
+            for seat in range(2)
+        ]
         return format_position(self.cells, ((*hands[0], *bags[0]), (*hands[1], *bags[1])))
 
     def legal(self):

@@ -27,7 +27,7 @@ cdef struct TableEntry:         # of the transposition table
 include "../core/search/table.pxi"
 
 cdef struct Search:
-    Table table                 # what older searches wrote is believed only where it reached the end
+    Table table             # what older searches wrote is believed only where it reached the end
     const int16_t* weights      # of the evaluation
     uint64_t nodes
     uint64_t max_nodes          # 0: no bound

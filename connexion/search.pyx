@@ -9,7 +9,8 @@ from core.native.clock cimport clock_now
 from connexion.nn.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport (
-    MAX_MOVES, Board, Link, Move, Tiles, Undo, attribute_of, board_key, count, draw, gain, join, kinds, make, part, put_back, unmake,
+    MAX_MOVES, Board, Link, Move, Tiles, Undo, attribute_of, board_key, count, draw, gain, join,
+    kinds, make, part, put_back, unmake,
 )
 
 cdef enum:
@@ -184,7 +185,9 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     if left == 2 and depth == TO_THE_END:
         return SCALE * last_two(b)
     # 2. Out of time?
-    if s.max_nodes and s.nodes > s.max_nodes or s.deadline > 0 and s.nodes & 255 == 0 and clock_now() >= s.deadline:
+    if s.max_nodes and s.nodes > s.max_nodes or (
+        s.deadline > 0 and s.nodes & 255 == 0 and clock_now() >= s.deadline
+    ):
         s.stopped = True
     if s.stopped:
         return 0

@@ -7,7 +7,9 @@ from core.native.bits cimport lowest_bit32
 from core.native.rng cimport mix64
 from connexion.nn.evaluate cimport evaluate
 from connexion.ordering cimport Choice, ordered_moves
-from connexion.rules cimport KINDS, MAX_MOVES, Board, Tiles, Undo, copies, count, draw, kinds, make, put_back, unmake
+from connexion.rules cimport (
+    KINDS, MAX_MOVES, Board, Tiles, Undo, copies, count, draw, kinds, make, put_back, unmake,
+)
 
 cdef enum:
     MAX_NODES = 1 << 18     # of 24 bytes, touched only as the tree grows: half a second
@@ -50,7 +52,8 @@ cdef void tree_start(Tree* t, Board* b) noexcept nogil:
 
 cdef int add_node(Tree* t, Board* b, int tile) noexcept nogil:
     cdef Node* node = &t.nodes[t.node_count]
-    node.first, node.sibling, node.visits, node.count, node.tile = NOT_EXPANDED, 0, 1, 0, <uint8_t>tile
+    node.first, node.sibling, node.visits = NOT_EXPANDED, 0, 1
+    node.count, node.tile = 0, <uint8_t>tile
     node.value = evaluate(b, t.weights) if b.empty else 0
     t.node_count += 1
     return t.node_count - 1

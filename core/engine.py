@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
     PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
     PlayerT = TypeVar("PlayerT")
-else:
-    Any = PositionT_contra = None
-
-    class Protocol:
-        """Stands for `typing.Protocol`, which costs an agent milliseconds."""
-
-        def __class_getitem__(cls, _: object) -> type:
-            return cls
-
 
 # What a player can do: it declares a set of these names as CAPABILITIES. Each but MULTIPV is the
 # name of a method, see Capable.
@@ -66,87 +57,89 @@ NO_UNIT = "points of its own"
 """The unit of the scores of a player that declares none."""
 
 
-class Searcher(Protocol[PositionT_contra]):
-    """What every built-in player can do, over one game's positions.
+if TYPE_CHECKING:
 
-    It may declare, as attributes of its class:
+    class Searcher(Protocol[PositionT_contra]):
+        """What every built-in player can do, over one game's positions.
 
-        CAPABILITIES: frozenset[str]; what it can do beside. None of them where it has no such
-            attribute. Tools ask `can`, and never look for methods.
-        SCORE_UNIT: str; what `SearchInfo.score` counts, in a few words, for the side to move.
-        OPTIONS: tuple[Option, ...]; what its constructor takes by keyword.
-    """
+        It may declare, as attributes of its class:
 
-    def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
-        """The best move found within the limits. Raises RuleError when the position has no move at
-        all."""
-
-
-class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
-    """What the engine of every game can do and declares: at least STOP and FORGET."""
-
-    CAPABILITIES: frozenset[str]
-    SCORE_UNIT: str
-    OPTIONS: tuple[Option, ...]
-
-    def choose(
-        self,
-        position: PositionT_contra,
-        limits: Limits,
-        report: Callable[[SearchInfo], None] | None = None,
-    ) -> SearchInfo:
-        """The best move found within the limits.
-
-        Args:
-            position: Position; of the game's fast rules. It is left alone.
-            limits: Limits.
-            report: called with every better outcome on the way, in the thread of the search. With
-                MULTIPV and `limits.multipv` above 1, with every line, the best first.
-
-        Returns:
-            SearchInfo; of the best line.
-
-        Raises:
-            RuleError: the position has no move at all.
+            CAPABILITIES: frozenset[str]; what it can do beside. None of them where it has no such
+                attribute. Tools ask `can`, and never look for methods.
+            SCORE_UNIT: str; what `SearchInfo.score` counts, in a few words, for the side to move.
+            OPTIONS: tuple[Option, ...]; what its constructor takes by keyword.
         """
 
-    def stop(self) -> None:
-        """End the search that runs in another thread, within some milliseconds: it returns what it
-        has found. A search that is just beginning may not hear it, so repeat it."""
+        def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
+            """The best move found within the limits. Raises RuleError when the position has no move
+            at all."""
 
-    def forget(self) -> None:
-        """Begin a new game: what follows is what a new player would do."""
+    class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
+        """What the engine of every game can do and declares: at least STOP and FORGET."""
 
+        CAPABILITIES: frozenset[str]
+        SCORE_UNIT: str
+        OPTIONS: tuple[Option, ...]
 
-class Capable(Engine[Any], Protocol):
-    """A player that can do everything. One that has a capability has the method of that name."""
+        def choose(
+            self,
+            position: PositionT_contra,
+            limits: Limits,
+            report: Callable[[SearchInfo], None] | None = None,
+        ) -> SearchInfo:
+            """The best move found within the limits.
 
-    def pace(self, position: Any) -> float:
-        """What is left of a clock for the whole game is divided by so much for the move at this
-        position; at least 1."""
+            Args:
+                position: Position; of the game's fast rules. It is left alone.
+                limits: Limits.
+                report: called with every better outcome on the way, in the thread of the search.
+                    With MULTIPV and `limits.multipv` above 1, with every line, the best first.
 
-    def observe(self, position: Any, move: Move) -> None:
-        """Somebody else has made this legal move. Who lives for a whole game tells it every move of
-        the others. It takes less than a millisecond."""
+            Returns:
+                SearchInfo; of the best line.
 
-    def candidates(self) -> list[dict[str, Any]]:
-        """For every move that the last search considered, the best first: the move under "move",
-        and under other names whatever the player knows of it. Empty where it did not search."""
+            Raises:
+                RuleError: the position has no move at all.
+            """
 
-    def visits(self) -> list[tuple[Move, int]]:
-        """How often the last search tried each move, the most first, without those it never tried.
-        Empty where it did not search."""
+        def stop(self) -> None:
+            """End the search that runs in another thread, within some milliseconds: it returns what
+            it has found. A search that is just beginning may not hear it, so repeat it."""
 
-    def expectation(self) -> tuple[float, ...] | None:
-        """Every seat's share of the win as the last search saw it, adding up to 1; None where it
-        did not search."""
+        def forget(self) -> None:
+            """Begin a new game: what follows is what a new player would do."""
 
-    def solve(self, position: Any, nodes: int) -> int | None:
-        """What the position is worth to the side to move when both play best: in points where they
-        count, else 1 for a win, 0 for a draw, -1 for a loss.
+    class Capable(Engine[Any], Protocol):
+        """A player that can do everything. One that has a capability has the method of that
+        name."""
 
-        None where more nodes would be needed, or chance is not over.
-        """
+        def pace(self, position: Any) -> float:
+            """What is left of a clock for the whole game is divided by so much for the move at this
+            position; at least 1."""
+
+        def observe(self, position: Any, move: Move) -> None:
+            """Somebody else has made this legal move. Who lives for a whole game tells it every
+            move of the others. It takes less than a millisecond."""
+
+        def candidates(self) -> list[dict[str, Any]]:
+            """For every move that the last search considered, the best first: the move under
+            "move", and under other names whatever the player knows of it. Empty where it did not
+            search."""
+
+        def visits(self) -> list[tuple[Move, int]]:
+            """How often the last search tried each move, the most first, without those it never
+            tried. Empty where it did not search."""
+
+        def expectation(self) -> tuple[float, ...] | None:
+            """Every seat's share of the win as the last search saw it, adding up to 1; None where
+            it did not search."""
+
+        def solve(self, position: Any, nodes: int) -> int | None:
+            """What the position is worth to the side to move when both play best: in points where
+            they count, else 1 for a win, 0 for a draw, -1 for a loss.
+
+            None where more nodes would be needed, or chance is not over.
+            """
 
 
 def can(player: object, capability: str) -> TypeGuard[Capable]:

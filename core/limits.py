@@ -84,29 +84,13 @@ class SearchInfo:
 
     def text(self) -> str:
         """One line for a program's standard error; the arena reads depth and speed from it."""
-        return f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score {self.score}"
+        return (
+            f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score "
+            f"{self.score}"
+        )
 
     def __repr__(self) -> str:
-        return f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, nodes={self.nodes}, seconds={self.seconds:.3f})"
-
-
-def read_info(said: str) -> SearchInfo | None:
-    """What a program has told of its search: the last line of `SearchInfo.text` in what it said.
-
-    The move is not in it; it is empty. None where there is no such line.
-    """
-    for line in reversed(said.splitlines()):
-        words = line.split()
-        if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
-            told = dict(zip(words[1::2], words[2::2], strict=False))
-            try:
-                return SearchInfo(
-                    (),
-                    int(told.get("score", 0)),
-                    int(told["depth"]),
-                    int(told["nodes"]),
-                    float(told["seconds"]),
-                )
-            except ValueError:
-                return None
-    return None
+        return (
+            f"SearchInfo(move={self.move}, score={self.score}, depth={self.depth}, "
+            f"nodes={self.nodes}, seconds={self.seconds:.3f})"
+        )

@@ -3,14 +3,16 @@ Frozen: the fingerprint holds them."""
 
 from __future__ import annotations
 
-from core.errors import RuleError
+from core.errors import RuleError, UnknownNameError
 from core.limits import Limits, SearchInfo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from random import Random
+    from typing import Any
 
+    from core.engine import Searcher
     from core.rules import Move, Position
 
 
@@ -67,3 +69,31 @@ class Greedy:
             [m for m, value in zip(choice, values, strict=True) if value == best]
         )
         return SearchInfo(move, score=best, depth=1, nodes=len(choice))
+
+
+def frozen_player(
+    game: str, name: str, packed: Sequence[str], names: Sequence[str], *seed: int | None
+) -> Callable[..., Searcher[Any]]:
+    """What makes the player of that name of `GAME/frozen/players.py`, which no package carries.
+
+    Args:
+        game: str; the game's package.
+        name: str.
+        packed: the players that a package has. names: all players. Both are for the messages.
+        seed: int | None; given on where the game's frozen players take one.
+
+    Raises:
+        UnknownNameError: there is none of that name, or none here.
+    """
+    try:
+        frozen = __import__(f"{game}.frozen.players", fromlist=["player"])
+    except ImportError:
+        raise UnknownNameError(
+            f"this package has no player {name!r}; it has: {', '.join(packed)}"
+        ) from None
+    found = frozen.player(name, *seed)
+    if found is None:
+        raise UnknownNameError(
+            f"{game} has no built-in player {name!r}; there are: {', '.join(names)}"
+        )
+    return lambda: found

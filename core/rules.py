@@ -25,12 +25,15 @@ class FileExchange:
         input, output: names of the two files in the program's folder.
         seconds: wall clock from the start of the process to its exit, per move.
         megabytes: resident memory of the whole process tree.
+        search_ms: what a search has of `seconds`, in milliseconds, start and end of the process
+            taken off; the clock of games in process.
     """
 
     input: str
     output: str
     seconds: float
     megabytes: int
+    search_ms: int | None = None
 
 
 @dataclass(frozen=True)

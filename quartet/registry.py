@@ -124,8 +124,8 @@ def is_held_out(game: str, name: str) -> bool:
 
 
 def require_training(game: str, names: Iterable[str]) -> None:
-    """Raise QuartetError where somebody is not to be trained or tuned against: what is chosen by its
-    games would say nothing of strength any more."""
+    """Raise QuartetError where somebody is not to be trained or tuned against: what is chosen by
+    its games would say nothing of strength any more."""
     for name in names:
         if is_held_out(game, name):
             raise QuartetError(

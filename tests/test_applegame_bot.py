@@ -54,7 +54,7 @@ def score(position: Position) -> float:
 
 
 @pytest.mark.parametrize("name", ["sample:4", "sample:6"])
-def test_a_recipe_is_told_from_the_others_by_its_moves(name: str) -> None:
+def test_a_policy_is_told_from_the_others_by_its_moves(name: str) -> None:
     policies = {f"sample:{plies + 2}": OpponentPolicy(plies) for plies in (2, 3, 4)}
     opponent, random, position = player(name), Random(3), Position.start(3)
     for _ in range(8):

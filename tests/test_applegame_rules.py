@@ -143,7 +143,8 @@ def test_plain_rows_are_a_start() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", EXAMPLE[:-10], EXAMPLE + "1", EXAMPLE + "ply 3", EXAMPLE + "ply 3 passes 3", EXAMPLE + "ply 0 passes 1", EXAMPLE + "passes 0 ply 0",
+        "", EXAMPLE[:-10], EXAMPLE + "1", EXAMPLE + "ply 3", EXAMPLE + "ply 3 passes 3",
+        EXAMPLE + "ply 0 passes 1", EXAMPLE + "passes 0 ply 0",
         EXAMPLE + "ply -1 passes 0", EXAMPLE + "ply 1² passes 0", EXAMPLE.replace(
             "5", "x", 1
         ), EXAMPLE.replace("5", "²", 1), EXAMPLE.replace("\n", "", 1),
@@ -191,7 +192,7 @@ def test_players_know_their_names() -> None:
 
 @pytest.mark.parametrize("plies", [2, 3])
 def test_samples_are_full_width_negamax(plies: int) -> None:
-    """By the recipe, without any pruning, on boards that are half empty, where few moves are
+    """By plain negamax, without any pruning, on boards that are half empty, where few moves are
     left."""
 
     def value(position: Position, depth: int) -> int:

@@ -81,7 +81,8 @@ def test_the_weights_say_where_they_come_from(tmp_path: Path) -> None:
     ours = (ROOT / "applegame" / "nn" / "weights.h").read_text(encoding="ascii")
     made = train(tmp_path / "weights.h")
     shape = re.compile(
-        r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 [0-9a-f]{8} \*/"
+        r"Made by: python -m applegame\.train .*\n   From: \d+ positions of \d+ games, CRC-32 "
+        r"[0-9a-f]{8} \*/"
     )
     for text in (ours, made):
         assert shape.search(text)

@@ -211,7 +211,10 @@ def test_the_weights_that_are_shipped() -> None:
 
 
 def test_missing_weights_are_told() -> None:
-    program = "import os, ataxx.nn.evaluate as e; os.path.dirname = lambda path: 'nowhere'; e.default_weights()"
+    program = (
+        "import os, ataxx.nn.evaluate as e; os.path.dirname = lambda path: 'nowhere'; "
+        "e.default_weights()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -103,7 +103,10 @@ FOULS = [
     (
         "no engine",
         Termination.RE,
-        "ended before it was ready: exit status 1: the engine ended with exit status 3 before it said uaiok",
+        (
+            "ended before it was ready: exit status 1: the engine ended with exit status 3 before it "
+            "said uaiok"
+        ),
     ),
     ("dies", Termination.RE, "the engine ended with exit status 1 before it said bestmove"),
 ]
@@ -259,7 +262,10 @@ def test_arguments_of_the_adapter() -> None:
     assert parse_arguments(["./my engine", "x y"]).command == "'./my engine' 'x y'"
     whole = parse_arguments(
         [
-            "--margin 30 --option Hash=64 --option='Own Book=no' --go 'movetime 100' ./engine --margin 5"
+            (
+                "--margin 30 --option Hash=64 --option='Own Book=no' --go 'movetime 100' ./engine "
+                "--margin 5"
+            )
         ]
     )
     assert whole == Settings(

@@ -127,8 +127,10 @@ def test_ready_is_stripped() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "", "READY", "TIME", "TIME 1", "TURN 1 2", "GET", "GET R5", "GET R1 R2", "OPP a6+ R1 3", "OPP a1- R1 B3 3", "OPP a6+ R1 X1 3", "FINISH 1", "FIN",
-        TO_FIRST[:-1], TO_FIRST[:-3], TO_FIRST + " R1", "INIT R1 R1 R1 G4 Y1 G3 Y3 R1 Y2 R3", "INIT X0 Y3 B1 G4 Y1 G3 Y3 R1 Y2 R3",
+        "", "READY", "TIME", "TIME 1", "TURN 1 2", "GET", "GET R5", "GET R1 R2", "OPP a6+ R1 3",
+        "OPP a1- R1 B3 3", "OPP a6+ R1 X1 3", "FINISH 1", "FIN",
+        TO_FIRST[:-1], TO_FIRST[:-3], TO_FIRST + " R1", "INIT R1 R1 R1 G4 Y1 G3 Y3 R1 Y2 R3",
+        "INIT X0 Y3 B1 G4 Y1 G3 Y3 R1 Y2 R3",
     ],
 )  # fmt: skip
 def test_bad_lines_of_a_judge(line: str) -> None:

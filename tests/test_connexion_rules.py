@@ -156,7 +156,8 @@ def test_an_occupied_cell_is_noticed_before_a_missing_tile() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", EXAMPLE.splitlines()[0], EXAMPLE + "a1+", EXAMPLE + "a1- R1", EXAMPLE + "a1+ R1", EXAMPLE + "a1+ R5", EXAMPLE + "a1+ R1\na2+ R1",
+        "", EXAMPLE.splitlines()[0], EXAMPLE + "a1+", EXAMPLE + "a1- R1", EXAMPLE + "a1+ R1",
+        EXAMPLE + "a1+ R5", EXAMPLE + "a1+ R1\na2+ R1",
         EXAMPLE.replace("R1", "R2", 1), EXAMPLE.replace(
             "R1", "R9", 1
         ), EXAMPLE.replace("R1", "", 1), EXAMPLE.replace("R1", "r1", 1), "X0\nX0",

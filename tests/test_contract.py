@@ -61,7 +61,8 @@ WHOLE_ROOM = ["engine.pyi", "engine.pyx", "rules.pxd", "rules.pyi", "rules.pyx"]
 def state(position: Position) -> list[object]:
     """All that a position shows."""
     return [
-        position.text(), position.ply, position.to_move, position.over, position.legal(), position.pseudolegal(), position.scores(),
+        position.text(), position.ply, position.to_move, position.over, position.legal(),
+        position.pseudolegal(), position.scores(),
     ]  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""`quartet exam`: every seat and every order of turns, what the figures are, and that it goes on after
-a kill."""
+"""`quartet exam`: every seat and every order of turns, what the figures are, and that it goes on
+after a kill."""
 
 from __future__ import annotations
 

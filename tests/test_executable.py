@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 # Ages
 
-AGE = "import sys; sys._MEIPASS = {folder!r}; from core.native.clock import process_age; print(process_age())"
+AGE = (
+    "import sys; sys._MEIPASS = {folder!r}; from core.native.clock import process_age; "
+    "print(process_age())"
+)
 """A program that says how old it is; it takes itself for unpacked if the folder says so."""
-PARENT = "import subprocess, sys, time; time.sleep({seconds}); subprocess.run([sys.executable, '-c', sys.argv[1]])"
+PARENT = (
+    "import subprocess, sys, time; time.sleep({seconds}); subprocess.run([sys.executable, "
+    "'-c', sys.argv[1]])"
+)
 
 
 def age_below(parent: list[str], folder: str) -> float:
@@ -155,7 +161,10 @@ def test_what_a_folder_links_to_stays(own: Path, tmp_path: Path) -> None:
 def test_the_folder_of_a_living_run_stays(own: Path, tmp_path: Path) -> None:
     """However old it is: what counts is the lock of its process, until that dies."""
     folder = left_folder(tmp_path / "_MEIliving")
-    program = "import sys, time; from core.agent import executable; executable.clean_up(sys.argv[1]); print(flush=True); time.sleep(600)"
+    program = (
+        "import sys, time; from core.agent import executable; "
+        "executable.clean_up(sys.argv[1]); print(flush=True); time.sleep(600)"
+    )
     living = subprocess.Popen(
         [sys.executable, "-c", program, str(folder)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -108,11 +108,17 @@ def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
         ),
         (
             f"{A_GAME}/a.pyx",
-            f'include "../core/search/a.pxi"\nfrom {A_GAME}.rules cimport Board\ncdef extern from "core/native/bits.h":\n    pass',
+            (
+                f'include "../core/search/a.pxi"\nfrom {A_GAME}.rules cimport Board\n'
+                'cdef extern from "core/native/bits.h":\n    pass'
+            ),
         ),
         (
             "quartet/judge/a.py",
-            'from quartet import registry\nregistry.load(name, "reference")\nregistry.load(name, "protocol")',
+            (
+                'from quartet import registry\nregistry.load(name, "reference")\n'
+                'registry.load(name, "protocol")'
+            ),
         ),
         (
             "quartet/judge/seats/engine.py",

@@ -147,7 +147,10 @@ def test_a_program_that_does_not_end(tmp_path: Path, mark: str, argument: str) -
 
 @posix
 def test_a_shell_that_does_not_end(tmp_path: Path, mark: str) -> None:
-    command = f"{sys.executable} {PROGRAMS / 'stall.py'} {mark} & {sys.executable} {PROGRAMS / 'stall.py'} {mark}; true"
+    command = (
+        f"{sys.executable} {PROGRAMS / 'stall.py'} {mark} & {sys.executable} "
+        f"{PROGRAMS / 'stall.py'} {mark}; true"
+    )
     outcome = run(command, tmp_path, seconds=1, megabytes=256)
     assert outcome.ending is Ending.LATE
     assert outcome.left_behind == 2
@@ -236,10 +239,15 @@ def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
 
 @posix
 def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> None:
-    code = f"import sys; sys.argv[1:] = ['child+daemon']; exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
+    code = (
+        "import sys; sys.argv[1:] = ['child+daemon']; "
+        f"exec(open({str(PROGRAMS / 'litter.py')!r}).read()); time.sleep(60)"
+    )
     judge = (
-        "import sys; from pathlib import Path; from quartet.judge.process.once import run; print('ready', flush=True);"
-        f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, megabytes=999)"
+        "import sys; from pathlib import Path; from quartet.judge.process.once import run; "
+        "print('ready', flush=True);"
+        f"run([sys.executable, '-c', {code!r}, {mark!r}], Path({str(tmp_path)!r}), seconds=60, "
+        "megabytes=999)"
     )
     root = Path(__file__).parent.parent
     with subprocess.Popen(

@@ -64,7 +64,10 @@ def test_a_signal_is_not_lost(name: str, status: int, then: str) -> None:
 
 
 def test_what_else_is_dropped_is_told() -> None:
-    program = "from core.leaving import leave_on; leave_on(); type('T', (), {'__del__': lambda _: 1 / 0})()"
+    program = (
+        "from core.leaving import leave_on; leave_on(); type('T', (), {'__del__': lambda _: "
+        "1 / 0})()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -428,7 +428,8 @@ def test_programs_hear_what_the_judge_says(tmp_path: Path) -> None:
         "import sys\n"
         "for line in sys.stdin:\n"
         "    print(line.strip(), file=sys.stderr)\n"
-        "    print({'R': 'OK', 'T': 'SAY 2'}.get(line[0], ''), end='\\n' if line[0] in 'RT' else '', flush=True)\n"
+        "    print({'R': 'OK', 'T': 'SAY 2'}.get(line[0], ''), end='\\n' if line[0] in 'RT' else "
+        "'', flush=True)\n"
         "    if line == 'FINISH\\n': break\n"
     )
     match = play(
@@ -488,7 +489,8 @@ def test_processor_time_of_children_counts(tmp_path: Path, mark: str) -> None:
         "import subprocess, sys\n"
         "for line in sys.stdin:\n"
         "    if line[0] == 'R': print('OK', flush=True)\n"
-        f"    if line[0] == 'T': subprocess.run([sys.executable, '-c', {burner!r}]); print('SAY 2', flush=True)\n"
+        f"    if line[0] == 'T': subprocess.run([sys.executable, '-c', {burner!r}]); print('SAY "
+        "2', flush=True)\n"
         "    if line[0] == 'F': break\n"
     )
     delegator = Program("boss", [sys.executable, str(script), mark])

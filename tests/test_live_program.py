@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
 
 ENOUGH = 30.0
-ECHO = "import sys\nfor line in sys.stdin:\n    sys.stderr.write('heard ' + line)\n    sys.stderr.flush()\n    print('said', line, end='', flush=True)\n"
+ECHO = (
+    "import sys\nfor line in sys.stdin:\n    sys.stderr.write('heard ' + line)\n"
+    "    sys.stderr.flush()\n    print('said', line, end='', flush=True)\n"
+)
 
 Talk = "Callable[..., LiveProgram]"
 
@@ -120,7 +123,8 @@ def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., LiveProg
 
 def test_what_was_not_taken_at_once_arrives(talk: Callable[..., LiveProgram]) -> None:
     program = talk(
-        "import sys, time\ntime.sleep(0.3)\nprint(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)"
+        "import sys, time\ntime.sleep(0.3)\n"
+        "print(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)"
     )
     for _ in range(3000):
         program.send("x" * 100)
@@ -203,11 +207,15 @@ def test_a_program_that_cannot_be_started(hub: Hub) -> None:
 
 
 def test_processor_time_of_the_whole_tree(talk: Callable[..., LiveProgram]) -> None:
-    burn = "\nimport os, time\ndef burn(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
+    burn = (
+        "\nimport os, time\ndef burn(s):\n    end = time.process_time() + s\n"
+        "    while time.process_time() < end: pass\n"
+    )
     # 0.2 s itself, 0.2 s in a child that it waits for, 0.2 s in one that lives on.
     code = (
-        burn
-        + "burn(0.2)\nif os.fork() == 0: burn(0.2); os._exit(0)\nos.wait()\nif os.fork() == 0: burn(0.2); print('done', flush=True); time.sleep(60)\ntime.sleep(60)"
+        burn + "burn(0.2)\nif os.fork() == 0: burn(0.2); os._exit(0)\nos.wait()\n"
+        "if os.fork() == 0: burn(0.2); print('done', flush=True); time.sleep(60)\n"
+        "time.sleep(60)"
     )
     program = talk(code)
     assert program.receive(ENOUGH).line == b"done"
@@ -271,7 +279,10 @@ def test_two_programs_that_do_not_end_are_waited_for_together(
     finish, terminate = 4.0, 0.2
     monkeypatch.setattr(live, "FINISH_SECONDS", finish)
     monkeypatch.setattr(live, "TERMINATE_SECONDS", terminate)
-    stubborn = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(flush=True)\ntime.sleep(60)"
+    stubborn = (
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(flush=True)\ntime.sleep(60)"
+    )
     programs = [talk(stubborn), talk(stubborn)]
     assert [program.receive(ENOUGH).line for program in programs] == [b"", b""]
     started = time.perf_counter()
@@ -296,7 +307,10 @@ def test_overload_without_the_kernels_accounts(
 
 # Whose processes are whose
 
-DAEMON = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    os._exit(0)\nos.wait()\n"
+DAEMON = (
+    "import os, time\nif os.fork() == 0:\n    os.setsid()\n"
+    "    if os.fork() == 0: time.sleep(60)\n    os._exit(0)\nos.wait()\n"
+)
 
 
 def spawn(tree: Tree, code: str, *, bare: bool = False) -> psutil.Popen:
@@ -326,7 +340,11 @@ def test_orphans_belong_to_the_program_whose_mark_they_carry(bare: bool) -> None
 
 def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None:
     one, two = Tree(), Tree()
-    code = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], env={}, start_new_session=True)"
+    code = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], env={}, "
+        "start_new_session=True)"
+    )
     programs = spawn(one, code), spawn(two, "")
     assert [len(one.members()), len(two.members())] == [2, 1]
     assert [two.kill(programs[1]), one.kill(programs[0])] == [0, 1]

@@ -210,7 +210,10 @@ def test_programs_run_where_they_should(tmp_path: Path, passer: str) -> None:
 @pytest.mark.parametrize("name", ["setting.ini", "config.ini", "mine.ini"])
 def test_settings_files(tmp_path: Path, passer: str, name: str) -> None:
     (tmp_path / "board.txt").write_text(BOARD.read_text())
-    text = f"INPUT=board.txt\nLOG=log.txt\nexec1 = {passer}\nEXEC2={passer}\n\n# a remark\nCWD1=.\nCWD2=\n"
+    text = (
+        f"INPUT=board.txt\nLOG=log.txt\nexec1 = {passer}\nEXEC2={passer}\n\n# a remark\n"
+        "CWD1=.\nCWD2=\n"
+    )
     (tmp_path / name).write_text(text, encoding="utf-8-sig")
     quartet("match", "applegame", *(["-c", name] if name == "mine.ini" else []), "-s", cwd=tmp_path)
     lines = (tmp_path / "log.txt").read_text().splitlines()

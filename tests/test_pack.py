@@ -1,4 +1,5 @@
-"""What judges of lines take: bundles in one or two files, on every Python there is, sound, damaged and without their core."""
+"""What judges of lines take: bundles in one or two files, on every Python there is, sound, damaged
+and without their core."""
 
 from __future__ import annotations
 import __future__
@@ -113,7 +114,8 @@ def how(stderr: str) -> str:
 
 
 def plays_on(command: Sequence[str], folder: Path) -> str:
-    """Without its core: a legal game to its end within the judge's processor time, status 0. Gives the first complaint."""
+    """Without its core: a legal game to its end within the judge's processor time, status 0. Gives
+    the first complaint."""
     game = games.load(GAME)
     rival = Command([sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT)
     clean = {**proof.NO_PYTHON, "QUARTET_SEED": "1"}
@@ -207,7 +209,10 @@ def test_the_judges_sizes(
 def test_another_checkout_gives_the_same_bytes(tmp_path: Path) -> None:
     """Of one level, for the time's sake; compiled anew, and elsewhere."""
     there = checkout.copy(tmp_path / "some" / "checkout")
-    code = f"from quartet.cli import workshop; import sys; sys.stdout.buffer.write(workshop.load('bundle').make({GAME!r}, ('v2',)).data)"
+    code = (
+        "from quartet.cli import workshop; import sys; "
+        f"sys.stdout.buffer.write(workshop.load('bundle').make({GAME!r}, ('v2',)).data)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=there,
@@ -375,7 +380,10 @@ def test_the_proof_sees_another_player(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from {GAME}.__main__ import main; main(['--player', 'random'])",
+        (
+            f"import sys; sys.path.insert(0, {str(ROOT)!r}); from {GAME}.__main__ import main; "
+            "main(['--player', 'random'])"
+        ),
     ]
     with pytest.raises(QuartetError, match="answer 1 of the artefact is "):
         proof.prove_lines(game, command, tmp_path)

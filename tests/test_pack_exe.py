@@ -337,7 +337,10 @@ def test_folders_of_other_programs_stay(unpacking: Strategy) -> None:
 
 
 def test_the_same_bytes_again(one_file: Path, tmp_path: Path) -> None:
-    program = "import sys, pathlib, json\nfrom quartet.cli import workshop\nworkshop.load('exe').make('ugolki', pathlib.Path(sys.argv[1]))"
+    program = (
+        "import sys, pathlib, json\nfrom quartet.cli import workshop\n"
+        "workshop.load('exe').make('ugolki', pathlib.Path(sys.argv[1]))"
+    )
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),

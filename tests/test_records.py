@@ -54,7 +54,8 @@ def test_a_game_leaves_its_log_its_line_and_its_rows(tmp_path: Path) -> None:
     assert index(tmp_path) == [(0,), (1,), (2,), (3,)]
     seats = index(
         tmp_path,
-        "SELECT seat, player, name, score, place, share, turns, seconds, nodes, lost FROM seats WHERE number = 2",
+        "SELECT seat, player, name, score, place, share, turns, seconds, nodes, lost FROM seats "
+        "WHERE number = 2",
     )
     assert seats == [
         (0, 0, "a", 3, 1, 1.0, 3, 0.5, 7, 2),

@@ -1,4 +1,5 @@
-"""A game without a calibration is reviewed all the same: the fifth game, with scores and no labels."""
+"""A game without a calibration is reviewed all the same: the fifth game, with scores and no
+labels."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ class Home:
         self.path = path
         venv = path / ".venv"
         for name, value in {
-            "ROOT": path, "VENV": venv, "BIN": venv / "bin", "STATE": venv / "state.json", "LOG": venv / "log", "logged": self._logged
+            "ROOT": path, "VENV": venv, "BIN": venv / "bin", "STATE": venv / "state.json",
+            "LOG": venv / "log", "logged": self._logged
         }.items():  # fmt: skip
             monkeypatch.setattr(self.script, name, value)
         monkeypatch.delenv("QUARTET_BUILD", raising=False)
@@ -194,14 +195,18 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("log", "sentence"),
     [
-        ("  x\n      quartet: no C compiler was found; install one\n      [end]\nERROR: Failed building editable", "no C compiler was found"),
+        (("  x\n      quartet: no C compiler was found; install one\n      [end]\n"
+            "ERROR: Failed building editable"), "no C compiler was found"),
         (
             "  \u2502 quartet: Python's C headers are missing\nerror: subprocess-exited-with-error",
             "Python's C headers are missing"
         ),
-        ("      core/native/clock.pyx:3:1: Expected an identifier\n   Cython.Compiler.Errors.CompileError", "core/native/clock.pyx:3:1: Expected"),
-        ("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\nERROR: No matching distribution", "cannot reach its package index"),
-        ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)", "cannot reach its package index"),
+        (("      core/native/clock.pyx:3:1: Expected an identifier\n"
+            "   Cython.Compiler.Errors.CompileError"), "core/native/clock.pyx:3:1: Expected"),
+        (("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\n"
+            "ERROR: No matching distribution"), "cannot reach its package index"),
+        ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)",
+        "cannot reach its package index"),
         ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
         ("", "the install failed"),
     ],
@@ -220,8 +225,14 @@ def test_commands_run_in_the_environment(home: Home) -> None:
     tool.parent.mkdir()
     tool.write_text('#!/bin/sh\necho "$VIRTUAL_ENV $1"\nexit 7\n')
     tool.chmod(0o755)
-    code = f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import run; from pathlib import Path\n"
-    code += f"run.VENV = Path({str(home.path / '.venv')!r}); run.BIN = run.VENV / 'bin'; run.run(['tool', 'a  b'])"
+    code = (
+        f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import run; from pathlib "
+        "import Path\n"
+    )
+    code += (
+        f"run.VENV = Path({str(home.path / '.venv')!r}); run.BIN = run.VENV / 'bin'; "
+        "run.run(['tool', 'a  b'])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

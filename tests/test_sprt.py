@@ -191,7 +191,8 @@ def test_error_rates_of_pairs(kind: str, elo1: float) -> None:
         )
         errors = accepted if mean == test.s0 else 1 - accepted
         print(
-            f"{kind}, elo1 {elo1}: {100 * errors:.2f} % wrong at {mean:.4f}, {blocks:.0f} pairs on average"
+            f"{kind}, elo1 {elo1}: {100 * errors:.2f} % wrong at {mean:.4f}, {blocks:.0f} pairs "
+            "on average"
         )
         assert errors <= most + SAMPLING
 

@@ -73,8 +73,8 @@ def sensible(match: Match) -> Move:
 
 @dataclass
 class Script:
-    """A person who wants a move back at the times `back_at` that it is asked, and leaves at `leave_at`;
-    otherwise plays what `choose` says.
+    """A person who wants a move back at the times `back_at` that it is asked, and leaves at
+    `leave_at`; otherwise plays what `choose` says.
 
     Attributes:
         states: what the match was, every time that the person was asked.

@@ -101,7 +101,8 @@ def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
     """A program that needs longer than its clock loses every turn, the others do not."""
     slow = little("stall.py")
     outcome = tournament(
-        tmp_path, "--player", f"slow={slow}", "--player", f"p={HONEST}", "--option", "moves=1", "--games", "1",
+        tmp_path, "--player", f"slow={slow}", "--player", f"p={HONEST}", "--option", "moves=1",
+        "--games", "1",
         "--pairing", "gauntlet", "--clock", "60000", "--clock", "slow=100",
     )  # fmt: skip
     late, honest = outcome["players"]
@@ -115,7 +116,8 @@ def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
 def test_a_game_and_its_programs_stay_on_one_core() -> None:
     tell = (
         little("crash.py", "0")
-        + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)'"
+        + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), "
+        "file=sys.stderr)'"
     )
     casting = Casting(
         "ugolki",
@@ -210,7 +212,10 @@ def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
         with Cores(len(usable), crowded=True) as all_of_them:
             assert all_of_them.of_jobs == alone[1:] + alone[:1]
             done = quartet(*arguments, code=2)
-            words = f"quartet: 1 game at a time on {len(usable)} cores, {len(usable)} of which other runs play on, would take time from each other"
+            words = (
+                f"quartet: 1 game at a time on {len(usable)} cores, {len(usable)} of which "
+                "other runs play on, would take time from each other"
+            )
             assert done.stderr.startswith(words)
             quartet(*arguments, "--crowded")
     with Cores() as everything:
@@ -271,7 +276,8 @@ def test_bad_input_is_told_in_one_line(
 
 def test_the_table(tmp_path: Path) -> None:
     done = quartet(
-        "tournament", "ugolki", "--player", "good=greedy", "--player", "bad=random", *QUICK, "--games", "4", "--out", str(tmp_path / "a")
+        "tournament", "ugolki", "--player", "good=greedy", "--player", "bad=random", *QUICK,
+        "--games", "4", "--out", str(tmp_path / "a")
     )  # fmt: skip
     assert done.stderr == "", "nothing moves where nobody looks"
     lines = done.stdout.splitlines()

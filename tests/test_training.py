@@ -20,7 +20,7 @@ from core.nn.sealed import seal
 from quartet.training import selfplay
 from quartet.training import trainer as training
 from quartet.training.samples import Batch, Folder, read
-from quartet.training.trainer import Recipe, Trainer, lambda_returns
+from quartet.training.trainer import Hyperparameters, Trainer, lambda_returns
 from tests.games import ROOT
 
 Floats = NDArray[np.float32]
@@ -191,18 +191,18 @@ def samples(data: Path) -> training.Samples:
     return training.load("ataxx", [data], 16)
 
 
-RECIPE = Recipe(epochs=3, batch=256)
+HYPER = Hyperparameters(epochs=3, batch=256)
 
 
-def trained(samples: training.Samples, recipe: Recipe = RECIPE, threads: int = 1) -> Trainer:
-    trainer = Trainer(ataxx.train.selfplay, samples, recipe, threads)
-    while trainer.epoch < recipe.epochs:
+def trained(samples: training.Samples, hyper: Hyperparameters = HYPER, threads: int = 1) -> Trainer:
+    trainer = Trainer(ataxx.train.selfplay, samples, hyper, threads)
+    while trainer.epoch < hyper.epochs:
         trainer.run_epoch()
     return trainer
 
 
 def test_training_lowers_the_loss_on_games_it_has_not_seen(samples: training.Samples) -> None:
-    before = Trainer(ataxx.train.selfplay, samples, RECIPE).validate()
+    before = Trainer(ataxx.train.selfplay, samples, HYPER).validate()
     assert trained(samples).validate() < 0.9 * before
 
 
@@ -210,23 +210,23 @@ def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: trainin
     first = trained(samples).parameters
     assert np.array_equal(first, trained(samples, threads=2).parameters)
     assert not np.array_equal(
-        first, trained(samples, Recipe(epochs=3, batch=256, seed=2)).parameters
+        first, trained(samples, Hyperparameters(epochs=3, batch=256, seed=2)).parameters
     )
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_been(
     samples: training.Samples, tmp_path: Path
 ) -> None:
-    trainer = Trainer(ataxx.train.selfplay, samples, RECIPE)
+    trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
     trainer.run_epoch()
     training.write_checkpoint(tmp_path / "state", trainer)
-    other = Trainer(ataxx.train.selfplay, samples, RECIPE)
+    other = Trainer(ataxx.train.selfplay, samples, HYPER)
     other.restore(training.read_checkpoint(tmp_path / "state"))
-    while other.epoch < RECIPE.epochs:
+    while other.epoch < HYPER.epochs:
         other.run_epoch()
     assert np.array_equal(other.parameters, trained(samples).parameters)
-    with pytest.raises(QuartetError, match="not the same recipe"):
-        Trainer(ataxx.train.selfplay, samples, Recipe()).restore(
+    with pytest.raises(QuartetError, match="not the same hyperparameters"):
+        Trainer(ataxx.train.selfplay, samples, Hyperparameters()).restore(
             training.read_checkpoint(tmp_path / "state")
         )
     (tmp_path / "state").write_bytes(b"nonsense")
@@ -256,7 +256,7 @@ def test_targets_are_lambda_returns(samples: training.Samples) -> None:
             0.25 * samples.expected[place] + 0.75 * following, abs=1e-5
         )
     assert (
-        Trainer(ataxx.train.selfplay, samples, Recipe(trace=0.75))._targets.tolist()
+        Trainer(ataxx.train.selfplay, samples, Hyperparameters(trace=0.75))._targets.tolist()
         == targets.tolist()
     )
 
@@ -275,7 +275,7 @@ def test_games_are_told_apart(samples: training.Samples) -> None:
 def test_what_is_all_but_over_is_not_learned_from(samples: training.Samples) -> None:
     pieces = np.unpackbits(samples.positions, axis=1).sum(1)
     assert np.array_equal(ataxx.train.selfplay.open_positions(samples.positions), pieces <= 45)
-    trainer = Trainer(ataxx.train.selfplay, samples, RECIPE)
+    trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
     used = np.concatenate([trainer._training, trainer._validation])
     assert pieces.max() > 45 >= pieces[used].max()
     assert 0.012 < samples.expected[used].min() < samples.expected[used].max() < 0.988
@@ -331,7 +331,7 @@ def test_what_cannot_be_trained_is_told(
     data: Path, samples: training.Samples, tmp_path: Path
 ) -> None:
     with pytest.raises(QuartetError, match="multiple of 64"):
-        Trainer(ataxx.train.selfplay, samples, Recipe(hidden=65))
+        Trainer(ataxx.train.selfplay, samples, Hyperparameters(hidden=65))
     with pytest.raises(QuartetError, match="two files"):
         training.load("ataxx", [tmp_path], 16)
     for number in (0, 1):

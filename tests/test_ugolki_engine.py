@@ -144,7 +144,7 @@ def unit(players: Sequence[Player], number: int) -> Unit:
         block=block,
         game="ugolki",
         seats=order,
-        players=tuple(players[contender] for contender in order),
+        players=tuple(players[number] for number in order),
         seed=1 + block,
         in_process=True,
     )

@@ -91,7 +91,8 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         "--player",
         default="bot",
         metavar="NAME",
-        help="another built-in player, e.g. greedy or brs:5, or options, as in bot:model=off (default: bot)",
+        help="another built-in player, e.g. greedy or brs:5, or options, as in bot:model=off "
+        "(default: bot)",
     )
     parser.add_argument(
         "--nodes",

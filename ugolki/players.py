@@ -6,8 +6,8 @@ from __future__ import annotations
 from random import Random
 
 from core.engine import configured
-from core.errors import RuleError, UnknownNameError
-from core.players import Greedy, Uniform
+from core.errors import RuleError
+from core.players import Greedy, Uniform, frozen_player
 from ugolki.geometry import distance
 from ugolki.protocol import PASS
 
@@ -25,8 +25,8 @@ NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611", "pool:3", "pool:9"
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
+    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
     return configured(name, lambda bare: _maker(bare, seed))
 
 
@@ -39,19 +39,7 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
     if name == "random":
         return lambda: Uniform(Random(seed), playing_on)
-    try:
-        import ugolki.frozen.players as frozen  # noqa: PLC0415
-    except ImportError:
-        raise UnknownNameError(
-            f"this package has no player {name!r}; it has: {', '.join(PACKED)}"
-        ) from None
-    found = frozen.player(name, seed)
-    if found is None:
-        raise UnknownNameError(
-            f"Ugolki has no built-in player {name!r}; "
-            f"there are: {', '.join(NAMES)} (or other numbers)"
-        )
-    return lambda: found
+    return frozen_player("ugolki", name, PACKED, (*NAMES, "or other numbers"), seed)
 
 
 def gain(position: Position, move: Move) -> int:

@@ -18,7 +18,9 @@ INFO = GameInfo(
     chance=False,
     lower_wins=True,
     score_name="penalty",
-    exchange=FileExchange(input="input.txt", output="output.txt", seconds=0.5, megabytes=256),
+    exchange=FileExchange(
+        input="input.txt", output="output.txt", seconds=0.5, megabytes=256, search_ms=280
+    ),
     options={
         "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
         "play_out": Option(False, "finish the round in which a player comes home"),

@@ -4,7 +4,7 @@ Jumps never change the parity of a column or a row, so the board is kept as four
 for each parity class, and a chain of jumps is a flood fill inside one 32-bit word:
 
     class   (column & 1) | (row & 1) << 1
-    bit     (row >> 1) * 6 + (column >> 1)        rows of 5 cells and one guard bit that is never set
+    bit     (row >> 1) * 6 + (column >> 1)    rows of 5 cells and one guard bit that is never set
     cell    class << 5 | bit                      0 .. 127
     move    from << 8 | to                        PASS_MOVE = 0
 
@@ -70,7 +70,10 @@ cdef inline uint32_t jump_targets(const Board* b, int k, uint32_t piece) noexcep
     cdef uint32_t before
     while True:
         before = reached
-        reached |= (((reached & beside) << 1) | ((reached >> 1) & beside) | ((reached & below) << 6) | ((reached >> 6) & below)) & empty
+        reached |= empty & (
+            ((reached & beside) << 1) | ((reached >> 1) & beside)
+            | ((reached & below) << 6) | ((reached >> 6) & below)
+        )
         if reached == before:
             return reached & ~piece
 

@@ -193,7 +193,10 @@ cdef class Position:
         return position
 
     def scores(self):
-        return tuple([None if self.board.penalty[seat] == NOBODY else self.board.penalty[seat] for seat in range(SEATS)])
+        return tuple([
+            None if self.board.penalty[seat] == NOBODY else self.board.penalty[seat]
+            for seat in range(SEATS)
+        ])
 
     def perft(self, int depth):
         cdef Board board = self.board
@@ -204,4 +207,7 @@ cdef class Position:
         return leaves
 
     def __repr__(self):
-        return f"Position.from_cells({list(self.cells)}, ply={self.ply}, moves={self.moves}, play_out={self.play_out})"
+        return (
+            f"Position.from_cells({list(self.cells)}, ply={self.ply}, moves={self.moves}, "
+            f"play_out={self.play_out})"
+        )

@@ -7,7 +7,8 @@ that can still matter: six plies in a third of the time.
 """
 
 from applegame.rules cimport (
-    MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, make, move_tuple, regenerate, swing, top_row,
+    MAX_MOVES, PASS_MOVE, Board, Move, Position, bottom_row, columns, generate, make, move_tuple,
+    regenerate, swing, top_row,
 )
 from libc.stdint cimport int16_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -74,7 +75,8 @@ cdef inline int gain_apart(
 
 
 cdef int negamax(
-    const Board* b, Move* moves, int count, int depth, int alpha, int beta, Entry* table, uint64_t* nodes
+    const Board* b, Move* moves, int count, int depth, int alpha, int beta, Entry* table,
+    uint64_t* nodes
 ) noexcept nogil:
     """Fail-soft value for the side to move of a position with these rectangles, which are brought
     into another order."""

@@ -58,7 +58,10 @@ def command(file: Path, count: int, nodes: int, explore: float, penalty: float, 
     options = (
         f"--games {count} --nodes {nodes} --explore {explore:g} --penalty {penalty:g} --seed {seed}"
     )
-    data = f"{sum(map(len, found))} positions of {count} games, CRC-32 {zlib.crc32(json.dumps(found).encode()):08x}"
+    data = (
+        f"{sum(map(len, found))} positions of {count} games, CRC-32 "
+        f"{zlib.crc32(json.dumps(found).encode()):08x}"
+    )
     file.write_text(header(rows, f"python -m applegame.train {options}", data), encoding="ascii")
 
 

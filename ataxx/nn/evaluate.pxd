@@ -4,9 +4,10 @@ A pure function of the pieces: nothing is kept up while moves are made. An engin
 object and hands its struct to the search:
 
     from ataxx.nn.evaluate cimport Network, Weights, evaluate
+    from ataxx.nn.evaluate import default_weights
     ...
-    cdef Weights weights = default_weights()    # `from ataxx.nn.evaluate import default_weights`; the object owns the memory
-    score = evaluate(&weights.network, board.pieces[seat], board.pieces[seat ^ 1])      # noexcept nogil
+    cdef Weights weights = default_weights()    # the object owns the memory
+    score = evaluate(&weights.network, board.pieces[seat], board.pieces[seat ^ 1])  # nogil
 
 Scores are 400 times the logit of the expected result, for the side to move, within -NETWORK_MOST ..
 NETWORK_MOST. 45 ns at 64 hidden cells, 93 ns at 128, 190 ns at 256, on an EPYC of 2022.

@@ -7,7 +7,8 @@ from array import array
 from libc.stdlib cimport abs, free
 
 from core.errors import TextError
-from core.nn.sealed import resource, unseal
+from core.nn.sealed import unseal
+from core.resource import resource
 
 LEVELS = ("plain", "sse2", "avx2", "avx512")
 """The CPU levels that the network is written for, the best one last; all give the same number."""
@@ -38,7 +39,10 @@ cdef class Weights:
             raise TextError(f"the weights are for another network: {shape}")
         hidden = _count(self.fields.get("hidden"))
         if hidden == 0 or hidden % NETWORK_CHUNK or hidden > MOST_HIDDEN:
-            raise TextError(f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to {MOST_HIDDEN}")
+            raise TextError(
+                f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to "
+                f"{MOST_HIDDEN}"
+            )
         words = 2 * hidden * (NETWORK_INPUTS + 2)
         if len(body) != words + 4:
             raise TextError(

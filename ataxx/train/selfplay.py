@@ -39,8 +39,8 @@ WON = 1600
 SOLVED = 29_000
 
 TABLE = 1
-"""Megabytes of the engine's table in self-play: it stays in the processor's cache, and a few thousand nodes
-fit."""
+"""Megabytes of the engine's table in self-play: it stays in the processor's cache, and a few
+thousand nodes fit."""
 
 
 def engine(player: str) -> Engine:

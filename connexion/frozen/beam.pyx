@@ -5,7 +5,9 @@ from libc.stdint cimport uint64_t
 
 from core.native.bits cimport lowest_bit32, lowest_bit64
 from core.native.clock cimport clock_now
-from connexion.rules cimport MAX_MOVES, Board, Move, Position, Tiles, Undo, attribute_of, gains, kinds, make, unmake
+from connexion.rules cimport (
+    MAX_MOVES, Board, Move, Position, Tiles, Undo, attribute_of, gains, kinds, make, unmake,
+)
 
 from core.errors import RuleError
 from core.limits import SearchInfo

@@ -3,10 +3,11 @@ still grow.
 
 Each is chosen by the stage of the game (four plies each) and by
 
-    of a cell and an attribute beside it    whose graph it is, how sure its owner is to have such a tile, what it would gain there,
-                                            how many neighbours are empty as well
-    of an open group                        whose graph it is, its size, the empty cells that it touches, how sure its owner is
-                                            to have such a tile
+    of a cell and an attribute beside it    whose graph it is, how sure its owner is to have such a
+                                            tile, what it would gain there, how many neighbours are
+                                            empty as well
+    of an open group                        whose graph it is, its size, the empty cells that it
+                                            touches, how sure its owner is to have such a tile
     of a cell                               what the better tile of each hand gains there
 
 and besides there are factors for the best cells of both hands. Graphs and hands are called mine
@@ -19,7 +20,9 @@ from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from core.native.bits cimport lowest_bit32, lowest_bit64
-from connexion.rules cimport HAND, NEIGHBOUR, NO_TILE, NOWHERE, Board, Tiles, attribute_of, count, find, kinds
+from connexion.rules cimport (
+    HAND, NEIGHBOUR, NO_TILE, NOWHERE, Board, Tiles, attribute_of, count, find, kinds,
+)
 
 cdef extern from "connexion/nn/buckets.h" nogil:
     const uint8_t LEAD_BUCKET[128]
@@ -68,7 +71,10 @@ cdef inline int gain_bucket(int groups, int total, int growth) noexcept nogil:
     """Of one group by its size, of several by how much the score grows."""
     if groups == 1:
         return total - 1 if total < 8 else 7
-    return 8 if growth <= 9 else 9 if growth <= 13 else 10 if growth <= 19 else 11 if growth <= 27 else 12 if growth <= 39 else 13
+    return (
+        8 if growth <= 9 else 9 if growth <= 13 else 10 if growth <= 19 else 11 if growth <= 27
+        else 12 if growth <= 39 else 13
+    )
 
 
 cdef inline int lead_bucket(int lead) noexcept nogil:
@@ -103,7 +109,8 @@ cdef inline void collect(const Board* b, Terms* terms) noexcept nogil:
     cdef uint8_t liberties[2][NOWHERE]
     cdef uint8_t open_roots[2][NOWHERE]
     cdef int open_count[2]
-    cdef int graph, a, i, j, cell, neighbour, root, size, free, found, own, bag, missing, mine, theirs
+    cdef int graph, a, i, j, cell, neighbour, root, size, free, found
+    cdef int own, bag, missing, mine, theirs
     cdef int best[3]                    # of mine, of theirs, of their sum
     cdef int next_best[3]
     cdef int leads[3]

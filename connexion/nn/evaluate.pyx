@@ -8,7 +8,8 @@ from array import array
 from connexion.rules cimport Position
 
 from core.errors import TextError
-from core.nn.sealed import resource, unseal
+from core.nn.sealed import unseal
+from core.resource import resource
 
 
 cdef class Weights:
@@ -24,7 +25,10 @@ cdef class Weights:
         cdef int i
         self.fields, body = unseal("weights", data, "connexion")
         if self.fields.get("numbers") != str(NUMBERS) or len(body) != 2 * NUMBERS:
-            raise TextError(f"the weights are for another evaluation, of {self.fields.get("numbers")} numbers instead of {NUMBERS}")
+            raise TextError(
+                f"the weights are for another evaluation, of {self.fields.get("numbers")} numbers "
+                f"instead of {NUMBERS}"
+            )
         numbers = array("h", body)
         if sys.byteorder == "big":
             numbers.byteswap()

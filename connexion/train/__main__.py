@@ -57,7 +57,10 @@ def command(
         error = learner.play(CHUNK, rate * max(0.01, (1 - chunk / chunks) ** 1.5))
         if chunk % 20 == 0 or chunk == chunks - 1:
             click.echo(f"{(chunk + 1) * CHUNK} games, error {error:.3f} points", err=True)
-    options = f"--games {games} --seed {seed} --trace {trace:g} --explore {explore:g} --width {width} --rate {rate:g}"
+    options = (
+        f"--games {games} --seed {seed} --trace {trace:g} --explore {explore:g} --width "
+        f"{width} --rate {rate:g}"
+    )
     file.write_bytes(sealed(learner.numbers(), f"python -m connexion.train {options}"))
 
 

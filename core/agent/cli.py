@@ -115,9 +115,9 @@ def equip(
 
     `player` is the game's function of that name. `fast` imports the game's compiled rules and gives
     their Position, `slow` the reference rules. Where something compiled is missing, or does not fit
-    this machine, and the caller named no player, a game is not to be lost
-    for that: it is SPARE on the slow rules, and a line that says so. Exits with status 1 where the
-    player that was named cannot play, and with 2 where there is none of that name or an option is wrong.
+    this machine, and the caller named no player, a game is not to be lost for that: it is SPARE on
+    the slow rules, and a line that says so. Exits with status 1 where the player that was named
+    cannot play, and with 2 where there is none of that name or an option is wrong.
     """
     try:
         return fast(), player(choice.player, choice.seed)

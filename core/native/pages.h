@@ -1,4 +1,4 @@
-/* Memory for a hash table that is looked at in places that no cache foretells: zeroed, on huge
+/* Memory for a hash table that is looked at in places that no cache predicts: zeroed, on huge
    pages where the system has them, since
    otherwise nearly every look is a miss of the TLB, too. docs/results.md has the measurement.
 

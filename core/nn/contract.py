@@ -1,5 +1,5 @@
-"""What a game's `train/selfplay.py` offers, so that it can make its own positions and train a network
-on them.
+"""What a game's `train/selfplay.py` offers, so that it can make its own positions and train a
+network on them.
 
 The network is that of `core.nn.sparse_net`: inputs of which as many as ACTIVE are on, one hidden
 layer, one output, the logit of the expected result for the side to move.

@@ -2,7 +2,8 @@
 they come from, then the bytes.
 
     quartet KIND 1
-    game GAME                 and so on, a name and a value a line: the shape, the seed, the data's hash, the command
+    game GAME                 and so on, a name and a value a line: the shape, the seed, the data's
+                              hash, the command
     bytes 373508              of the body
     crc32 0123abcd            of every byte before this line and of the body
                               an empty line, then the body
@@ -15,6 +16,9 @@ from __future__ import annotations
 import zlib
 
 from core.errors import TextError
+from core.resource import resource
+
+__all__ = ["resource", "seal", "unseal"]
 
 
 def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
@@ -29,20 +33,6 @@ def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
             raise TextError(f"a field of a file of {kind} is one line: {line[:60]!r}")
     head = "".join(line + "\n" for line in lines).encode()
     return head + f"crc32 {zlib.crc32(body, zlib.crc32(head)):08x}\n\n".encode() + body
-
-
-def resource(path: str) -> bytes:
-    """A file of a package, which may lie in an archive with the code. Raises TextError where it is
-    missing."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123  (agents start without pathlib)
-            return file.read()
-    except OSError as error:
-        try:
-            data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
-        except (AttributeError, OSError):
-            raise TextError(f"cannot read {path}: {error.strerror}") from None
-        return data
 
 
 def unseal(kind: str, data: bytes, game: str) -> tuple[dict[str, str], bytes]:

@@ -15,15 +15,18 @@ cdef extern from "core/nn/sparse_net.h" nogil:
         SPARSE_BLOCK
         SPARSE_MOST_GROUP
     double sparse_pass(
-        const float* parameters, float* gradient, int inputs, int hidden, const uint16_t* active_inputs, int active,
+        const float* parameters, float* gradient, int inputs, int hidden,
+        const uint16_t* active_inputs, int active,
         const float* targets, int samples, float* outputs
     ) noexcept
     double sparse_choose(
-        const float* parameters, float* gradient, int inputs, int hidden, const uint16_t* active_inputs, int active,
+        const float* parameters, float* gradient, int inputs, int hidden,
+        const uint16_t* active_inputs, int active,
         const float* targets, const int32_t* sizes, int groups, float* cells
     ) noexcept
     void sparse_step(
-        float* parameters, const float* gradient, float* first, float* second, size_t count, float rate, float decay, float most
+        float* parameters, const float* gradient, float* first, float* second, size_t count,
+        float rate, float decay, float most
     ) noexcept
 
 BLOCK = SPARSE_BLOCK
@@ -58,7 +61,8 @@ cdef int rows_of(
     return rows
 
 
-def run(const float[::1] parameters, float[::1] gradient, int hidden, const uint16_t[:, ::1] inputs, const float[::1] targets,
+def run(const float[::1] parameters, float[::1] gradient, int hidden,
+        const uint16_t[:, ::1] inputs, const float[::1] targets,
         float[::1] outputs=None):
     """Add the gradient of the samples' losses to `gradient` (None: leave it), write the outputs
     (None: do not); the sum of the losses.
@@ -83,7 +87,8 @@ def run(const float[::1] parameters, float[::1] gradient, int hidden, const uint
     return loss
 
 
-def choose(const float[::1] parameters, float[::1] gradient, int hidden, const uint16_t[:, ::1] inputs, const float[::1] targets,
+def choose(const float[::1] parameters, float[::1] gradient, int hidden,
+           const uint16_t[:, ::1] inputs, const float[::1] targets,
            const int32_t[::1] sizes):
     """As `run`, for groups of samples of which one is chosen: the sum of the groups' losses, see
     sparse_net.h.

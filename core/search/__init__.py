@@ -1,1 +1,1 @@
-"""Search kernels that the engines of at least two games include."""
+"""Search kernels that several games include, and what they take."""

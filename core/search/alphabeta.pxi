@@ -3,24 +3,31 @@
 # players who move in turn.
 #
 # A game's engine cimports or defines these names, then includes this file:
-#   State                                a struct that is a position by value, with whatever the evaluation keeps up
-#   Move, MAX_MOVES, NO_MOVE             a 16-bit type, the most legal moves of a position, and a value that is no move
-#   SLOTS, slot(State*, Move)            how many entries the history has for each side, and the move's entry
-#   side(State*)                         0 or 1, the side to move
-#   finished(State*)                     whether the game has ended, or its end is known
-#   final_value(State*, ply)             what it is then worth for the side to move: AB_WIN - p, p - AB_WIN or 0, p the plies from
-#                                        the root to the end
-#   legal_moves(State*, Move*)           the legal moves of a game that goes on, a forced pass included; returns how many, at least 1
-#   make_move(State*, Move, State*)      the position after a move
-#   state_key(State*)                    64-bit hash of all that the value depends on
-#   move_order(State*, Move)             how promising a move is, 0 .. 127; what AB_NOISY and more promises is not taken for quiet
-#   move_tuple(State*, Move)             the move as Python sees it
+#   State                             a struct that is a position by value, with whatever the
+#                                     evaluation keeps up
+#   Move, MAX_MOVES, NO_MOVE          a 16-bit type, the most legal moves of a position, and a value
+#                                     that is no move
+#   SLOTS, slot(State*, Move)         how many entries the history has for each side, and the
+#                                     move's
+#   side(State*)                      0 or 1, the side to move
+#   finished(State*)                  whether the game has ended, or its end is known
+#   final_value(State*, ply)          what it is then worth for the side to move: AB_WIN - p,
+#                                     p - AB_WIN or 0, p the plies from the root to the end
+#   legal_moves(State*, Move*)        the legal moves of a game that goes on, a forced pass
+#                                     included; returns how many, at least 1
+#   make_move(State*, Move, State*)   the position after a move
+#   state_key(State*)                 64-bit hash of all that the value depends on
+#   move_order(State*, Move)          how promising a move is, 0 .. 127; what AB_NOISY and more
+#                                     promises is not taken for quiet
+#   move_tuple(State*, Move)          the move as Python sees it
 # and after the inclusion:
-#   evaluate(AbSearch*, State*)          value for the side to move, |value| < AB_SURE
-#   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)   fail-soft value where the search ends, of a position whose evaluation is
-#                                        known: just that, or a search of what is not quiet
+#   evaluate(AbSearch*, State*)       value for the side to move, |value| < AB_SURE
+#   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)
+#                                     fail-soft value where the search ends, of a position whose
+#                                     evaluation is known: just that, or a search of what is not
+#                                     quiet
 #
-# It offers AbSearch, whose memory the caller owns, and ab_options, ab_new, ab_free, ab_forget,
+# It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget,
 # ab_choose. Scores are 400 points to a unit of the logistic function; so are margins.
 
 from libc.math cimport log
@@ -30,7 +37,6 @@ from libc.string cimport memmove, memset
 
 from core.native.clock cimport clock_now
 
-from core.engine import Option
 from core.limits import SearchInfo
 
 cdef enum:
@@ -56,7 +62,7 @@ include "table.pxi"
 cdef struct AbSearch:
     Table table
     const void* weights     # the engine's own: what its evaluation needs beside the position
-    # what ab_options says of them
+    # what core/search/options.py says of them
     double patience
     int futility, late_moves, quiet_margin, quiet_slope, deficit, window
     uint8_t* reductions     # plies, by depth and number of the move
@@ -93,56 +99,24 @@ cdef void ab_fill_reductions(uint8_t* reductions, double divisor) noexcept:
 ab_fill_reductions(AB_REDUCTION, AB_USUAL_REDUCTION)
 
 
-cdef tuple ab_options(double patience):
-    """The options of every engine with this search; of `patience`, the default differs."""
-    return (
-        Option("hash", int, 64, "transposition table, in MB", 1, 65536),
-        Option(
-            "patience", float, patience,
-            "part of the time meant for a move that one of middling difficulty takes", 0.01, 10
-        ),
-        Option(
-            "futility", int, 50, "reverse futility: margin for each ply that is left, in points",
-            0, 10_000
-        ),
-        Option(
-            "late_moves", int, 4,
-            "moves tried at shallow nodes, beside twice the square of the depth", 1, 1000
-        ),
-        Option(
-            "quiet_margin", int, 160,
-            "futility of quiet moves: margin, in points", 0, 10_000
-        ),
-        Option(
-            "quiet_slope", int, 80,
-            "futility of quiet moves: more of it for each ply that is left, in points", 0, 10_000
-        ),
-        Option(
-            "reduction", float, AB_USUAL_REDUCTION,
-            "late moves: log(depth) * log(number) is divided by it, for plies less", 0.25, 1000
-        ),
-        Option(
-            "deficit", int, 40,
-            "points short of the window for which a late move is searched a ply less deep",
-            1, 100_000
-        ),
-        Option("window", int, 30, "half of the aspiration window, in points", 1, 30_000),
-    )
+cdef int ab_whole(dict settings, str name) except? -1:
+    """The value of an option that is a whole number."""
+    return settings[name]
 
 
 cdef AbSearch* ab_new(dict settings) except NULL:
-    """A search with these values of `ab_options`. Raises MemoryError."""
+    """A search with these values of `core.search.options.ab_options`. Raises MemoryError."""
     cdef AbSearch* s = <AbSearch*>calloc(1, sizeof(AbSearch))
-    cdef uint64_t bytes = <uint64_t>settings["hash"] << 20
+    cdef uint64_t bytes = <uint64_t>ab_whole(settings, "hash") << 20
     if s == NULL:
         raise MemoryError
     s.patience = settings["patience"]
-    s.futility = settings["futility"]
-    s.late_moves = settings["late_moves"]
-    s.quiet_margin = settings["quiet_margin"]
-    s.quiet_slope = settings["quiet_slope"]
-    s.deficit = settings["deficit"]
-    s.window = settings["window"]
+    s.futility = ab_whole(settings, "futility")
+    s.late_moves = ab_whole(settings, "late_moves")
+    s.quiet_margin = ab_whole(settings, "quiet_margin")
+    s.quiet_slope = ab_whole(settings, "quiet_slope")
+    s.deficit = ab_whole(settings, "deficit")
+    s.window = ab_whole(settings, "window")
     s.reductions = AB_REDUCTION
     if settings["reduction"] != AB_USUAL_REDUCTION:
         s.reductions = <uint8_t*>calloc(AB_DEPTHS, AB_DEPTHS)
@@ -181,7 +155,8 @@ cdef inline bint ab_stop(AbSearch* s) noexcept nogil:
 
 
 cdef inline void ab_store(
-    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move, int ply
+    AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move,
+    int ply
 ) noexcept nogil:
     """Keep a result, but for one that says less than what this search knows already."""
     cdef TableEntry* entry = tt_place(&s.table, key)
@@ -238,7 +213,8 @@ cdef inline int ab_without_barred(const AbSearch* s, Move* moves, int count) noe
 
 
 cdef inline int ab_node(
-    AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply, Move excluded
+    AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply,
+    Move excluded
 ) noexcept nogil:
     """Fail-soft value of the position for the side to move; without the `excluded` move, if it is
     not NO_MOVE.
@@ -273,14 +249,18 @@ cdef inline int ab_node(
     key = state_key(state)
     entry = tt_probe(&s.table, key)
     if entry != NULL:
-        table_move, table_depth, table_bound, evaluation = entry.move, entry.depth, tt_bound(entry), entry.evaluation
+        table_move, table_depth = entry.move, entry.depth
+        table_bound, evaluation = tt_bound(entry), entry.evaluation
         table_value = entry.value
         if table_value >= AB_SURE:
             table_value -= ply
         elif table_value <= -AB_SURE:
             table_value += ply
         if ply > 0 and table_depth >= depth and excluded == NO_MOVE:
-            wanted = TT_AT_LEAST if table_value >= beta else TT_AT_MOST if table_value <= alpha else TT_EXACT
+            wanted = (
+                TT_AT_LEAST if table_value >= beta
+                else TT_AT_MOST if table_value <= alpha else TT_EXACT
+            )
             if table_bound == TT_EXACT or table_bound == wanted:
                 return table_value
     elif evaluation == AB_UNKNOWN:
@@ -318,15 +298,16 @@ cdef inline int ab_node(
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
             # 5. Quiet late moves of shallow nodes are skipped (57 % of 300 games at 5,000
-            # nodes a move, for ending the loop there), and what follows a move that promises nothing,
+            # nodes a move, for ending the loop there), and what follows a move that promises
+            # nothing,
             if not noisy and depth <= 4 and not pv_node and i >= (
                 s.late_moves + depth * depth * 2
             ) >> (not improving):
                 continue
             if i >= 2 and move_order(state, move) == 0:
                 break
-            # 6. and all that follow, noisy ones too, where the position is too bad (54 % of 182 games,
-            # for skipping the quiet ones alone).
+            # 6. and all that follow, noisy ones too, where the position is too bad (54 % of 182
+            # games, for skipping the quiet ones alone).
             if depth <= 6 and i >= 3 and (
                 evaluation + s.quiet_margin + s.quiet_slope * depth <= alpha
             ):
@@ -336,7 +317,8 @@ cdef inline int ab_node(
         extension = 0
         if (
             move == table_move and excluded == NO_MOVE and ply > 0 and depth >= 6
-            and table_bound != TT_AT_MOST and table_depth >= depth - 3 and -AB_SURE < table_value < AB_SURE
+            and table_bound != TT_AT_MOST and table_depth >= depth - 3
+            and -AB_SURE < table_value < AB_SURE
         ):
             bar = table_value - depth
             value = ab_node(s, state, evaluation, (depth - 1) // 2, bar - 1, bar, ply, move)
@@ -487,10 +469,12 @@ cdef list ab_further_lines(
 
 cdef list ab_ranked(list lines):
     """Lines by their scores, the best first, each with its rank."""
-    lines.sort(key=lambda line: -line.score)
-    for rank, line in enumerate(lines, start=1):
-        line.rank = rank
-    return lines
+    cdef int rank
+    order = sorted([(-lines[rank].score, rank) for rank in range(len(lines))])
+    ranked = [lines[rank] for _, rank in order]
+    for rank in range(len(ranked)):
+        ranked[rank].rank = rank + 1
+    return ranked
 
 
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
@@ -525,11 +509,11 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
         if s.pv_length[0]:
             line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
-            if not s.stopped:
-                found = SearchInfo(line[0], value, depth, s.nodes, clock_now() - started, line)
-            elif stable == 0:  # a better move was found before the end of the iteration
+            # also a better one that was found before the end of an iteration that was stopped
+            if not s.stopped or stable == 0:
                 found = SearchInfo(
-                    line[0], found.score, found.depth, s.nodes, clock_now() - started, line
+                    line[0], found.score if s.stopped else value,
+                    found.depth if s.stopped else depth, s.nodes, clock_now() - started, line
                 )
         if s.stopped:
             break
@@ -547,7 +531,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
                 report(line)
         # a forced end that no deeper search can change
         if AB_WIN - abs(value) <= depth and (
-            wanted < 2 or all(AB_WIN - abs(line.score) <= depth for line in lines)
+            wanted < 2 or all([AB_WIN - abs(line.score) <= depth for line in lines])
         ):
             break
         if soft > 0 and depth > 1 and clock_now() - started >= soft * ab_patience(

@@ -84,7 +84,8 @@ class Cores:
                 others = f", {taken} of which other runs play on," if taken else ""
                 wide = f" of {each} cores each" * (each > 1)
                 raise QuartetError(
-                    f"{jobs} game{'s' * (jobs > 1)} at a time{wide} on {len(usable)} cores{others} would "
+                    f"{jobs} game{'s' * (jobs > 1)} at a time{wide} on {len(usable)} "
+                    f"cores{others} would "
                     "take time from each other; --crowded allows it"
                 )
             order = free + [core for core in usable if core not in free]

@@ -1,8 +1,8 @@
 """The examination of a player at tables with three of a pool: who sits where, and what the results
 say. Pure functions, as `quartet.arena.schedule`.
 
-A block is one table: every order of turns, each with an opening of its own, and in each everybody on
-every seat once. Of four different players these are 6 orders of 4 games.
+A block is one table: every order of turns, each with an opening of its own, and in each everybody
+on every seat once. Of four different players these are 6 orders of 4 games.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def size(table: Seating) -> int:
 
 
 def drawn(players: Sequence[int], seats: int, blocks: int, seed: str) -> list[Seating]:
-    """Tables of player 0 and others of `players`, drawn without putting back until too few are left:
-    so everybody sits at as many tables as any other, give or take one."""
+    """Tables of player 0 and others of `players`, drawn without putting back until too few are
+    left: so everybody sits at as many tables as any other, give or take one."""
     random = Random(seed)
     tables: list[Seating] = []
     left: list[int] = []

@@ -54,9 +54,9 @@ def elo_of_score(score: float) -> float:
 def elo(pairs: Mapping[float, float]) -> Rating:
     """The difference by the scores of pairs of games; normal approximation on the mean.
 
-    As fishtest's get_elo, the interval is symmetric in scores, not in Elo. Pairs that all scored the
-    same have no variance to speak of: then the interval is the one-sided one of Clopper and Pearson
-    where all were won or lost, and Wilson's where they were not, with a pair for a trial.
+    As fishtest's get_elo, the interval is symmetric in scores, not in Elo. Pairs that all scored
+    the same have no variance to speak of: then the interval is the one-sided one of Clopper and
+    Pearson where all were won or lost, and Wilson's where they were not, with a pair for a trial.
 
     Args:
         pairs: Mapping[float, float]; score of a pair, 0 to 1 -> how often it occurred.

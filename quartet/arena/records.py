@@ -4,7 +4,8 @@
     games.jsonl     a line for every finished game; this file is the truth
     games/N.log     the log of game N in the judge's format
     games/N.err     what its programs said on standard error, where they said anything
-    index.sqlite    the same for questions: tables `games` and `seats`, made anew from games.jsonl where they differ
+    index.sqlite    the same for questions: tables `games` and `seats`, made anew from games.jsonl
+                    where they differ
     live/N.jsonl    the turns so far of game N, which goes on; others may read it
     lock            held by the process that plays
 

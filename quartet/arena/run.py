@@ -155,8 +155,8 @@ _END = _End()
 
 
 class Local(Generic[WorkT, DoneT]):
-    """Processes on this machine, one for each core, or each few cores, that are free; a game and its
-    programs stay on theirs."""
+    """Processes on this machine, one for each core, or each few cores, that are free; a game and
+    its programs stay on theirs."""
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
@@ -168,8 +168,8 @@ class Local(Generic[WorkT, DoneT]):
         each: int = 1,
         crowded: bool = False,
     ) -> None:
-        """`play` does a unit on some cores (None: any). `jobs`, `each` and `crowded` as for `Cores`.
-        Raises QuartetError."""
+        """`play` does a unit on some cores (None: any). `jobs`, `each` and `crowded` as for
+        `Cores`. Raises QuartetError."""
         self._play = play
         self._cores = Cores(jobs, each=each, crowded=crowded)
         self._slots: list[tuple[tuple[int, ...], Future[DoneT] | None]] = [

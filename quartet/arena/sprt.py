@@ -7,7 +7,7 @@ multipliers (M. Van den Bergh, "Comments on normalized elo" and support_MLE_mult
 proposition 1.1, https://www.cantate.be/Fishtest/; it is also Owen's empirical likelihood) the best
 distribution of mean s is
 
-    p_i = (n_i / N) / (1 + x (a_i - s))     with x from     sum_i n_i (a_i - s) / (1 + x (a_i - s)) = 0
+    p_i = (n_i / N) / (1 + x (a_i - s))    with x from    sum_i n_i (a_i - s) / (1 + x (a_i - s)) = 0
 
 so that LLR = sum_i n_i log((1 + x0 (a_i - s0)) / (1 + x1 (a_i - s1))). On pairs of games with sides
 swapped (a = 0, 1/4, 1/2, 3/4, 1) this is the pentanomial test in logistic Elo that fishtest runs

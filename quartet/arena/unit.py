@@ -63,8 +63,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
         disqualify: bool; whether the first lost turn puts a player out.
         megabytes: float | None; memory of a program, None for the contest's limit.
         in_process: bool; play built-in players inside the worker, without programs.
-        replay_overloaded: int; how often a game that was lost by a time-out on an overloaded machine
-            is played again.
+        replay_overloaded: int; how often a game that was lost by a time-out on an overloaded
+            machine is played again.
         live: str; a file to which turns are appended while the game goes on; empty for none.
     """
 
@@ -162,8 +162,8 @@ class Played(msgspec.Struct, frozen=True):
 def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
     """Play one game, pinned with all its programs to these cores where the system can do that.
 
-    Pure but for the clock, the date and the live file, and idempotent: a game that was lost with its
-    worker is simply played again.
+    Pure but for the clock, the date and the live file, and idempotent: a game that was lost with
+    its worker is simply played again.
 
     Raises:
         QuartetError: a unit cannot be played at all, or the system fails us.

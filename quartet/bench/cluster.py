@@ -104,7 +104,10 @@ def _start(
 
 
 def _wait_for_workers(address: str, count: int) -> None:
-    code = f"import distributed; distributed.Client({address!r}, timeout='{START_SECONDS}s').wait_for_workers({count}, {START_SECONDS})"
+    code = (
+        f"import distributed; distributed.Client({address!r}, "
+        f"timeout='{START_SECONDS}s').wait_for_workers({count}, {START_SECONDS})"
+    )
     subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, check=True)
 
 

@@ -170,7 +170,9 @@ def command(
         console.print(_line(found, root, say), soft_wrap=True, markup=False)
     if candidates:
         console.print(_table(candidates, root, say))
-    answer = " ".join(registry.load(game, "protocol").format_answer(found.move, root).split())
+    answer = " ".join(
+        registry.load(game, "protocol").format_answer(found.move, root.to_move).split()
+    )
     console.print(
         f"best: {say(found.move, root)}    (its answer to the judge: {answer})",
         style="bold",

@@ -22,9 +22,6 @@ from quartet.cli import tables as figured
 from quartet.cli.running import Settings
 from quartet.judge import game as games
 
-IN_PROCESS_MS = 280
-"""What a search has of the 0.5 s of a judge that starts programs for every move, start and end of
-the process taken off: the clock of games in process, unless another is given."""
 FIXED = "table"
 """The name of the one part where the opponents are given."""
 
@@ -65,8 +62,9 @@ def command(
     The error is over blocks. With `--half both` the same number of games is played with each half,
     in turn.
 
-    Games are by file at the judge's own clock, or with --in-process in this process, at 280 ms a
-    move where neither --clock nor --nodes is given. After whatever happened, a kill included, the
+    Games are by file at the judge's own clock, or with --in-process in this process, at what that
+    clock leaves for the search (Ugolki: 280 ms a move) where neither --clock nor --nodes is given.
+    After whatever happened, a kill included, the
     same command goes on where it stopped.
 
     \b
@@ -77,9 +75,11 @@ def command(
     if (half is None) == (against is None):
         raise QuartetError("an examination takes --half or --against, one of them")
     settings = Settings(**options)
-    if settings.in_process and not settings.clock and not settings.nodes:
-        settings = replace(settings, clock=[str(IN_PROCESS_MS)])
-    seats = games.load(game).info.players
+    info = games.load(game).info
+    search_ms = info.exchange and info.exchange.search_ms
+    if settings.in_process and search_ms and not settings.clock and not settings.nodes:
+        settings = replace(settings, clock=[str(search_ms)])
+    seats = info.players
     if seats < 3:
         raise QuartetError(
             f"an examination is for tables of more than two, and {game} seats {seats}; "

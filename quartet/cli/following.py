@@ -33,8 +33,8 @@ def game_of(log: str) -> str:
 
 
 def of_log(log: str, game: str, ply: int | None) -> tuple[Any, Any]:
-    """The position of a log before a ply, by default the last one that is not over: on the fast rules,
-    and on the reference rules, which are drawn. Raises QuartetError."""
+    """The position of a log before a ply, by default the last one that is not over: on the fast
+    rules, and on the reference rules, which are drawn. Raises QuartetError."""
     data = Path(log).read_bytes()
     known = games.load(game)
     checked = check(known, data)

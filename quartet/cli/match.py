@@ -1,4 +1,5 @@
-"""`quartet match`: one game, as the game's real judge plays it, between whoever sits at the table."""
+"""`quartet match`: one game, as the game's real judge plays it, between whoever sits at the
+table."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from core.messages import SIDES
 from quartet import registry
 from quartet.cli import drawing, human, positions, settings
 from quartet.cli import variants as variant_options
-from quartet.cli.screen import Screen, require_keyboard
+from quartet.cli.screen import Screen, pacing, require_keyboard
 from quartet.judge import game as games
 from quartet.judge.game import Game, Start
 from quartet.judge.logs import official
@@ -95,18 +96,7 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
 @click.option("--quiet", "-s", is_flag=True, help="Print the result only, no boards.")
-@click.option(
-    "--step",
-    is_flag=True,
-    help="Wait for a key after every move: i for the next one, p to run on, q to leave.",
-)
-@click.option(
-    "--delay",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="MS",
-    help="Wait so many milliseconds after every move.",
-)
+@pacing
 @click.option(
     "--position",
     "--input",

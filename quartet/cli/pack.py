@@ -2,10 +2,11 @@
 
 A target is a module of `build/` with two functions; a new one is that module and a line in TARGETS.
 
-    make(game, out, **options) -> Path    writes the artefact into the folder `out`, and gives its main file
-    start(artefact, folder) -> command    lays the artefact into an empty folder as its judge does, and gives the command by which the
-                                          judge starts it there, a list of words; None where this
-                                          machine cannot run it
+    make(game, out, **options) -> Path    writes the artefact into the folder `out`, and gives its
+                                          main file
+    start(artefact, folder) -> command    lays the artefact into an empty folder as its judge does,
+                                          and gives the command by which the judge starts it there,
+                                          a list of words; None where this machine cannot run it
 
 Both raise QuartetError. What they print on standard error is for people. `build/proof.py` knows two
 more things that a target may have.

@@ -53,12 +53,9 @@ def command(
     behind = _behind(root, depth) if depth > 0 else {}
     count = sum(behind.values()) if depth > 0 else 1
     seconds = time.perf_counter() - started
+    write = registry.load(game, "scene").write
+    written = {write(move, root): number for move, number in behind.items()}
     if as_json:
-        moves = (
-            {" ".join(map(str, move)): number for move, number in behind.items()}
-            if divide
-            else None
-        )
         print(
             json.dumps(
                 {
@@ -66,14 +63,14 @@ def command(
                     "depth": depth,
                     "count": count,
                     "seconds": round(seconds, 6),
-                    "moves": moves,
+                    "moves": written if divide else None,
                 }
             )
         )
         return
     if divide:
-        for move, number in behind.items():
-            print(f"{' '.join(map(str, move))}: {number}")
+        for text, number in written.items():
+            print(f"{text}: {number}")
     print(count)
     sys.stdout.flush()
     print(f"{seconds:.3f} s, {count / max(seconds, 1e-9):,.0f} sequences/s", file=sys.stderr)

@@ -26,8 +26,8 @@ HELP = "A position instead of the start: as the game writes it, or a file that h
 def start(
     game: Game, given: str | None, options: Mapping[str, bool | int], *, seed: int = 0
 ) -> Start:
-    """Where a match begins: at what --position gives, or by `options` and `seed`. Raises QuartetError
-    and TextError."""
+    """Where a match begins: at what --position gives, or by `options` and `seed`. Raises
+    QuartetError and TextError."""
     root(game.info.name, game.position, given, options, seed=seed)
     if given is None or given == STARTPOS:
         return Start(seed, options)

@@ -15,7 +15,7 @@ from rich.progress import track
 from core.errors import QuartetError
 from quartet import registry
 from quartet.cli import drawing
-from quartet.cli.screen import Screen
+from quartet.cli.screen import Screen, pacing
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.logs.check import CheckedLog, check, question
@@ -41,18 +41,7 @@ if TYPE_CHECKING:
     default=None,
     help="Draw every position, or only say what came out  [default: draw a single log].",
 )
-@click.option(
-    "--step",
-    is_flag=True,
-    help="Wait for a key after every move: i for the next one, p to run on, q to leave.",
-)
-@click.option(
-    "--delay",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="MS",
-    help="Wait so many milliseconds after every move.",
-)
+@pacing
 @click.option(
     "--at",
     "ply",
@@ -82,11 +71,11 @@ def command(
     """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came
     out. A folder stands for all logs in it.
 
-    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by judging
-    its game again: the texts that programs were sent, what their answers were worth, the moves, and
-    the result. Passes that are printed twice, or not at all, and a missing end are noted. The log of
-    a game that was broken off is checked as far as it goes. Exit status 1: a log disagrees with the
-    rules or cannot be read; the line names the place.
+    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by
+    judging its game again: the texts that programs were sent, what their answers were worth, the
+    moves, and the result. Passes that are printed twice, or not at all, and a missing end are
+    noted. The log of a game that was broken off is checked as far as it goes. Exit status 1: a log
+    disagrees with the rules or cannot be read; the line names the place.
 
     With --at and --ask, PROGRAM says what it would play in that position. Where the judge speaks
     lines, a program that is not built in plays its way there, and must find the log's moves for its

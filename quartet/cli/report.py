@@ -1,5 +1,5 @@
-"""What a run has come to, for people and for machines: of tournaments and sequential tests, finished
-or not."""
+"""What a run has come to, for people and for machines: of tournaments and sequential tests,
+finished or not."""
 
 from __future__ import annotations
 

@@ -6,11 +6,15 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import click
+
 from core.errors import QuartetError
 from quartet.cli import drawing
 from quartet.cli.keys import Keyboard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from quartet.judge.match import Match
@@ -20,6 +24,23 @@ NEXT = {"i", "space", "enter", "right", "down"}
 """Keys for the next move, as on the contest's server, and whatever else comes to mind."""
 RUN_ON, LEAVE = "p", "q"
 HINT = "i or Enter: next move   p: run on   q: leave"
+
+
+def pacing(command: Callable[..., None]) -> Callable[..., None]:
+    """The options by which a screen is slowed down."""
+    delay = click.option(
+        "--delay",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="MS",
+        help="Wait so many milliseconds after every move.",
+    )
+    step = click.option(
+        "--step",
+        is_flag=True,
+        help="Wait for a key after every move: i for the next one, p to run on, q to leave.",
+    )
+    return step(delay(command))
 
 
 class Screen:

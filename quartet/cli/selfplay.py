@@ -116,7 +116,10 @@ def command(
                 def record(played: selfplay.Played) -> None:
                     folder.add(played.result, played.samples)
                     made = sum(batch.positions for batch in folder.done.values())
-                    rate = f"{made:,} positions, {(made - before) / (time.monotonic() - started):,.0f}/s"
+                    rate = (
+                        f"{made:,} positions, "
+                        f"{(made - before) / (time.monotonic() - started):,.0f}/s"
+                    )
                     progress.update(task, completed=len(folder.done), rate=rate)
 
                 drive(

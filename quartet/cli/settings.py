@@ -7,8 +7,8 @@ from pathlib import Path
 from core.errors import QuartetError
 
 FILES = ("setting.ini", "config.ini")
-"""What the official tools call their settings; the first that is in the current folder is taken where
-no program is named."""
+"""What the official tools call their settings; the first that is in the current folder is taken
+where no program is named."""
 KEYS = ("INPUT", "LOG", "EXEC1", "EXEC2", "CWD1", "CWD2")
 
 

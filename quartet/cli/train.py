@@ -117,8 +117,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
             part.POSITION_BYTES,
             lambda done, total: progress.update(task, completed=done, total=total),
         )
-    recipe = training.Recipe(**options)
-    trainer = training.Trainer(part, samples, recipe, jobs or len(usable_cores()))
+    hyper = training.Hyperparameters(**options)
+    trainer = training.Trainer(part, samples, hyper, jobs or len(usable_cores()))
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))
@@ -133,9 +133,9 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         curve.unlink(missing_ok=True)
     with bar("steps") as progress:
         task = progress.add_task(
-            "", total=recipe.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
+            "", total=hyper.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
         )
-        while trainer.epoch < recipe.epochs:
+        while trainer.epoch < hyper.epochs:
             loss = trainer.run_epoch(lambda: progress.advance(task))
             held_back = trainer.validate()
             print(f"epoch {trainer.epoch}: loss {loss:.6f}, held back {held_back:.6f}", flush=True)
@@ -146,8 +146,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
 
 
 def keep_loss(file: Path, epoch: int, loss: float, held_back: float) -> None:
-    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch that
-    is trained again after a kill replaces its line."""
+    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch
+    that is trained again after a kill replaces its line."""
     lines = file.read_bytes().splitlines()[: epoch - 1] if file.exists() else []
     line = {"epoch": epoch, "loss": round(loss, 8), "held_back": round(held_back, 8)}
     write_whole(file, b"".join(kept + b"\n" for kept in (*lines, msgspec.json.encode(line))))
@@ -157,11 +157,11 @@ def write_weights(game: str, part: Training, trainer: Trainer, out: Path, sample
     """Write the file of weights, and print how much worse its integers are than the floats."""
     shape, body, rounded = part.quantised(*trainer.network())
     print(f"with rounded weights, held back: {trainer.validate(rounded):.6f}")
-    recipe = trainer.recipe
+    hyper = trainer.hyper
     fields = {
         "game": game,
         **shape,
-        "seed": str(recipe.seed),
+        "seed": str(hyper.seed),
         "data": f"{samples.digest} ({len(samples)} samples)",
         "command": shlex.join(["quartet", *sys.argv[1:]]),
     }

@@ -1,8 +1,9 @@
 """The one loop by which a game is played, whoever sits at the table and however its judge speaks.
 
 Decisions, where the real judges leave something open:
-- Every ply of a game clock takes whole milliseconds, a begun one counts: nothing on the wire is ever
-  0, and a program that answers when its last millisecond has begun has one left for the next ply.
+- Every ply of a game clock takes whole milliseconds, a begun one counts: nothing on the wire is
+  ever 0, and a program that answers when its last millisecond has begun has one left for the next
+  ply.
 - Programs that live for the game are started one after the other, each when its READY is due.
 - Where a foul loses the game, the offender is killed, and the others hear that it is over.
 - A legal answer counts whatever the program's exit status is; the status is a remark.
@@ -12,8 +13,6 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
-
-import msgspec
 
 from core.errors import IllegalMoveError, QuartetError, TextError
 from core.messages import SIDES
@@ -111,6 +110,8 @@ class Match:
         self.disqualified: set[int] = set()
         self.result: Result | None = None
         self._seats = list(seats)
+        self._sitting = [(seat, who) for seat, who in enumerate(seats) if who is not None]
+        self._foul_ends = table.foul is Penalty.GAME
         self._watchers = watchers
         self._notes: list[str] = []
         self._pending: tuple[tuple[int, str], ...] = ()
@@ -158,7 +159,9 @@ class Match:
 
     def pending(self) -> tuple[tuple[int, str], ...]:
         """(seat, line) of what programs have said since the last turn, while the game goes on."""
-        self._pending += self._said()
+        for seat, player in self._sitting:
+            if said := player.said():
+                self._pending += tuple((seat, line) for line in said)
         return self._pending
 
     def close(self) -> None:
@@ -199,24 +202,24 @@ class Match:
                 self._take_back()
                 continue
             yield turn
-            foul = turn if turn.verdict.lost and self.table.foul is Penalty.GAME else None
+            foul = turn if turn.verdict.lost and self._foul_ends else None
         self.result = self._finish(foul)
         for watcher in self._watchers:
             watcher.end(self)
 
     def next_turn(self) -> bool:
         """Go on to the next turn that somebody takes; False when the game is over."""
-        absent = {seat for seat, player in enumerate(self._seats) if player is None}
-        absent |= self.disqualified
-        if len(absent) == len(self._seats):
-            return False
-        while not self.position.over and self.position.to_move in absent:
+        while not self.position.over:
+            if self._plays(self.position.to_move):
+                return True
+            if not any(map(self._plays, range(len(self._seats)))):
+                return False
             self.position = self.position.lose_turn()
-        return not self.position.over
+        return False
 
     def _open(self) -> Turn | None:
         """Everybody gets ready; the foul of who does not, which ends the game."""
-        for seat, player in self._sitting():
+        for seat, player in self._sitting:
             try:
                 player.open(self, seat)
             except NotReadyError as error:
@@ -228,7 +231,7 @@ class Match:
                     code=error.code,
                     overloaded=error.overloaded,
                 )
-        for _, player in self._sitting():
+        for _, player in self._sitting:
             player.begin(self)
         return None
 
@@ -244,8 +247,7 @@ class Match:
             player = self._seats[seat]
             assert player is not None  # noqa: S101  (next_turn passes over empty seats)
             answer = player.ask(self)
-        turn, after = self._judged(answer, before)
-        return self._happen(turn, after)
+        return self._happen(*self._judged(answer, before))
 
     def _judged(self, answer: Answer, before: Position) -> tuple[Turn, Position | None]:
         """What an answer is worth: the turn, and the position after a legal move."""
@@ -257,17 +259,18 @@ class Match:
                 after = cast("ChancePosition", after).reveal(answer.drawn)
             drawn = cast("ChancePosition", after).drawn
         ms = milliseconds(answer.seconds) if answer.ms is None else answer.ms
+        # Above 30 slots (one a value, one a name) Python packs arguments into a dictionary first.
         turn = Turn(
-            ply=before.ply,
-            seat=seat,
-            input=before.text() if self.game.info.exchange is not None else "",
-            output=answer.output,
-            output_size=answer.output_size,
-            verdict=verdict,
-            reason=reason,
-            move=move,
-            seconds=round(answer.seconds, 6),
-            megabytes=round(answer.megabytes, 3),
+            before.ply,
+            seat,
+            before.text() if self.game.info.exchange is not None else "",
+            answer.output,
+            answer.output_size,
+            verdict,
+            reason,
+            move,
+            round(answer.seconds, 6),
+            answer.megabytes,
             exit=answer.exit,
             stderr=answer.stderr,
             stderr_size=answer.stderr_size,
@@ -276,6 +279,7 @@ class Match:
             ms=0 if self.table.per_move else ms,
             code=code,
             overloaded=answer.overloaded,
+            said=self.pending() if self._goes_on(after) else (),
             info=answer.info,
         )
         return turn, after
@@ -287,7 +291,7 @@ class Match:
         where it is legal, and what the game's judge calls a foul."""
         if answer.verdict.lost:
             return answer.verdict, answer.reason, None, None, answer.code
-        verdict, reason, code = Verdict.OK, answer.reason, ""
+        verdict, reason, code = answer.verdict, answer.reason, ""
         move, after = answer.move, None
         try:
             if move is None and answer.text is None:
@@ -301,28 +305,26 @@ class Match:
         except IllegalMoveError as error:
             verdict, reason, code = Verdict.ILLEGAL, str(error), error.code or ILLEGAL_CODE
         if after is not None:
-            return answer.verdict, answer.died or reason, move, after, ""
+            return verdict, answer.died or reason, move, after, ""
         if answer.died:
             died = answer.died if verdict is Verdict.MISSING else f"{answer.died}; {reason}"
             return Verdict.CRASHED, died, None, None, code
         return verdict, reason, None, None, code
 
     def _happen(self, turn: Turn, after: Position | None = None) -> Turn:
-        """Let a turn happen, and tell everybody; gives it with what was said meanwhile."""
+        """Let a turn happen, and tell everybody."""
         before = self.position
         if after is not None:
             self.position = after
-        elif self.table.foul is not Penalty.GAME:
+        elif not self._foul_ends:
             self.position = before.lose_turn()
         self._count(turn)
-        if after is not None or self.table.foul is not Penalty.GAME:
+        if self._goes_on(after):
+            self._pending = ()
             # First the one who has moved: it may wait to hear what it drew.
-            order = sorted(self._sitting(), key=lambda item: item[0] != turn.seat)
-            for _, player in order:
-                player.heard(self, turn, before)
-            said, self._pending = self.pending(), ()
-            if said:
-                turn = msgspec.structs.replace(turn, said=said)
+            for player in (*self._seats[turn.seat :], *self._seats[: turn.seat]):
+                if player is not None:
+                    player.heard(self, turn, before)
         self.turns.append(turn)
         self.positions.append(before)
         for watcher in self._watchers:
@@ -358,7 +360,7 @@ class Match:
         self.disqualified.clear()
         for turn in self.turns:
             self._count(turn)
-        for _, player in self._sitting():
+        for _, player in self._sitting:
             player.taken_back(self)
         for watcher in self._watchers:
             watcher.taken_back(self)
@@ -376,7 +378,7 @@ class Match:
         """Dismiss everybody, and say how the game ended."""
         offender = None if foul is None else foul.seat
         self._note_same_engine()
-        for seat, player in self._sitting():
+        for seat, player in self._sitting:
             if seat != offender:
                 player.dismiss(self)
         exits = [
@@ -441,21 +443,22 @@ class Match:
             if type(value) is not type(info.options[option].default):
                 raise TextError(f"option {option} of {info.name} cannot be {value!r}")
 
-    def _sitting(self) -> list[tuple[int, Seat]]:
-        """Seats at which somebody sits, with who does."""
-        return [(seat, player) for seat, player in enumerate(self._seats) if player is not None]
+    def _goes_on(self, after: Position | None) -> bool:
+        """Whether the game goes on behind a turn that led to `after`, None where it was lost."""
+        return after is not None or not self._foul_ends
+
+    def _plays(self, seat: int) -> bool:
+        """Whether somebody sits there who is not disqualified."""
+        return self._seats[seat] is not None and seat not in self.disqualified
 
     def _runs(self, seat: int) -> bool:
         """Whether a seat has a clock for the whole game, and it runs."""
         player = self._seats[seat]
         return not self.table.per_move and player is not None and player.clocked
 
-    def _said(self) -> tuple[tuple[int, str], ...]:
-        return tuple((seat, line) for seat, player in self._sitting() for line in player.said())
-
     def _note_same_engine(self) -> None:
         """Two versions under test can silently be one: where both find the same file first."""
-        sitting = [player for _, player in self._sitting()]
+        sitting = [player for _, player in self._sitting]
         if len(sitting) != len(SIDES) or all(player.built_in for player in sitting):
             return
         for path in sorted(sitting[0].loaded() & sitting[1].loaded()):
@@ -464,7 +467,7 @@ class Match:
     def _all_notes(self) -> list[str]:
         return self._notes + [
             f"{self.game.label(seat)} {note}"
-            for seat, player in self._sitting()
+            for seat, player in self._sitting
             for note in dict.fromkeys(player.notes)
         ]
 

@@ -1,4 +1,5 @@
-"""The rules of the table: clocks, memory, and what a foul costs. The rules of play are the game's."""
+"""The rules of the table: clocks, memory, and what a foul costs. The rules of play are the
+game's."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Verdict(StrEnum):
-    """Why a turn counted or was lost; a sentence for people goes with it wherever it is recorded."""
+    """Why a turn counted or was lost; a sentence for people goes with it wherever it is
+    recorded."""
 
     OK = "ok"
     """A legal move was played."""
@@ -37,7 +38,7 @@ class Verdict(StrEnum):
     @property
     def lost(self) -> bool:
         """Whether the player forfeited the turn."""
-        return self not in {Verdict.OK, Verdict.PASS}
+        return self not in ("ok", "pass")  # several times a ply: members cost more than texts
 
 
 class Termination(StrEnum):
@@ -147,7 +148,8 @@ class Result(
         disqualified: tuple[int, ...]; seats that are out.
         termination: Termination.
         reason: str; why the game ended, in one sentence.
-        offender: int | None; the seat whose foul ended the game; code: str, what the judge calls it.
+        offender: int | None; the seat whose foul ended the game; code: str, what the judge calls
+            it.
         overloaded: bool; whether the foul is a time-out for which the machine is to blame, at least
             in part. It counts all the same.
         notes: tuple[str, ...]; what else was not as it should be.

@@ -2,7 +2,8 @@
 that goes on after a kill.
 
     plan.json               what is played: a folder is for one run only
-    000000.samples          the samples of unit 0, a sealed file (core/nn/sealed.py), written whole; the fields name seed, games and nodes
+    000000.samples          the samples of unit 0, a sealed file (core/nn/sealed.py), written whole;
+                            the fields name seed, games and nodes
     lock                    held by the process that plays
 
 A game's samples follow each other in the order of play, then those beside its path. A sample, all
@@ -12,7 +13,8 @@ numbers little-endian and for the side to move:
     score       int16, of the search, in the engine's unit
     ply         uint16
     result      int8, 1 won, 0 drawn, -1 lost; 0 where ASIDE
-    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST: this is its first sample;
+    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST:
+                this is its first sample;
                 ASIDE: the position is not of a game, random plies led there from one, and it was
                     searched, but not played on
 

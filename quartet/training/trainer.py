@@ -46,7 +46,7 @@ from: they need no judge."""
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Hyperparameters:
     """All that a network depends on, beside the samples.
 
     Attributes:
@@ -219,24 +219,26 @@ class Trainer:
         parameters: rows, bias, output, output bias, one after the other; epoch: finished ones.
     """
 
-    def __init__(self, game: Training, samples: Samples, recipe: Recipe, threads: int = 1) -> None:
-        """Raises QuartetError where the recipe makes no network."""
-        if recipe.hidden % sparse_net.BLOCK or not 0 < recipe.hidden <= sparse_net.MOST_HIDDEN:
+    def __init__(
+        self, game: Training, samples: Samples, hyper: Hyperparameters, threads: int = 1
+    ) -> None:
+        """Raises QuartetError where they make no network."""
+        if hyper.hidden % sparse_net.BLOCK or not 0 < hyper.hidden <= sparse_net.MOST_HIDDEN:
             raise QuartetError(
                 f"the hidden layer has a multiple of {sparse_net.BLOCK} cells up to "
                 f"{sparse_net.MOST_HIDDEN}"
             )
-        self._game, self._samples, self.recipe = game, samples, recipe
-        self._targets = lambda_returns(samples, recipe.trace)
+        self._game, self._samples, self.hyper = game, samples, hyper
+        self._targets = lambda_returns(samples, hyper.trace)
         learned = game.open_positions(samples.positions) & (
             abs(samples.expected - 0.5) < 0.5 - DECIDED
         )
         self._training = np.flatnonzero(learned & ~samples.held_back)
         self._validation = np.flatnonzero(learned & samples.held_back)
         self.epoch = 0
-        hidden, rows = recipe.hidden, game.INPUTS * recipe.hidden
+        hidden, rows = hyper.hidden, game.INPUTS * hyper.hidden
         self._rows, self._groups = rows, game.SHARED * hidden
-        random = np.random.default_rng([recipe.seed, 0])
+        random = np.random.default_rng([hyper.seed, 0])
         # What is trained: own parts of the rows, common parts, then bias, output and output bias.
         self._state = np.zeros((3, rows + self._groups + 2 * hidden + 1), np.float32)
         spread = 1 / np.sqrt(game.ACTIVE)
@@ -252,16 +254,16 @@ class Trainer:
     @property
     def steps(self) -> int:
         """Of an epoch."""
-        return max(1, len(self._training) // self.recipe.batch)
+        return max(1, len(self._training) // self.hyper.batch)
 
     def run_epoch(self, progress: Callable[[], None] = lambda: None) -> float:
         """Go through all samples once; the mean loss on the way. `progress` is called after every
         step."""
-        random = np.random.default_rng([self.recipe.seed, 1 + self.epoch])
+        random = np.random.default_rng([self.hyper.seed, 1 + self.epoch])
         order = self._training[random.permutation(len(self._training))]
         loss, seen = 0.0, 0
         for step in range(self.steps):
-            chosen = order[step * self.recipe.batch : (step + 1) * self.recipe.batch]
+            chosen = order[step * self.hyper.batch : (step + 1) * self.hyper.batch]
             symmetries = random.integers(0, self._game.SYMMETRIES, len(chosen), dtype=np.uint8)
             loss += self._step(chosen, symmetries, self.epoch * self.steps + step)
             seen += len(chosen)
@@ -281,7 +283,7 @@ class Trainer:
         self,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
         """Rows, bias, output and output bias."""
-        hidden = self.recipe.hidden
+        hidden = self.hyper.hidden
         rows, bias, output = np.split(self.parameters[:-1], [self._rows, self._rows + hidden])
         return rows.reshape(-1, hidden), bias, output, float(self.parameters[-1])
 
@@ -290,14 +292,14 @@ class Trainer:
         return {
             "state": self._state,
             "epoch": self.epoch,
-            "recipe": repr(asdict(self.recipe)),
+            "recipe": repr(asdict(self.hyper)),
             "data": self._samples.digest,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint. Raises QuartetError where it is of another training."""
         mine = self.state()
-        for name, what in (("recipe", "recipe"), ("data", "samples")):
+        for name, what in (("recipe", "hyperparameters"), ("data", "samples")):
             if str(state[name]) != str(mine[name]):
                 raise QuartetError(
                     f"the checkpoint is of another training: not the same {what}; remove it to "
@@ -325,7 +327,7 @@ class Trainer:
                 gradient = gradients[number]
                 gradient[:] = 0
             return sparse_net.run(
-                parameters, gradient, self.recipe.hidden, inputs, self._targets[chosen[part]]
+                parameters, gradient, self.hyper.hidden, inputs, self._targets[chosen[part]]
             )
 
         return sum(self._pool.map(slice_of, range(SLICES)))
@@ -338,8 +340,8 @@ class Trainer:
         gradient /= len(chosen)
         common = gradient[: self._rows].reshape(-1, self._groups).sum(0)
         whole = np.concatenate([gradient[: self._rows], common, gradient[self._rows :]])
-        rate = learning.rate_at(self.recipe.rate, number, self.recipe.epochs * self.steps)
-        decay = 1 - rate * self.recipe.decay
+        rate = learning.rate_at(self.hyper.rate, number, self.hyper.epochs * self.steps)
+        decay = 1 - rate * self.hyper.decay
         rows = self._rows + self._groups
         # a row has two parts
         for part, most in ((slice(0, rows), MOST_WEIGHT / 2), (slice(rows, None), MOST_WEIGHT)):

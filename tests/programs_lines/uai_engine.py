@@ -62,7 +62,8 @@ def on_go(words: list[str], position: Position) -> None:
         case "chatty":
             for depth in range(1, 4):
                 say(
-                    f"info depth {depth} score cp 10 nodes {1000 * depth} time 1 nps 1000000 pv a1 b2"
+                    f"info depth {depth} score cp 10 nodes {1000 * depth} time 1 nps 1000000 pv "
+                    "a1 b2"
                 )
             say("info string bestmove is not this")
     say(f"bestmove {move(position)}")

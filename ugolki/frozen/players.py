@@ -14,8 +14,8 @@ MOST_PLIES, MOST_ITERATIONS, MOST_WIDTH = 20, 1_000_000, 1000
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Position] | None:
-    """The frozen player of that name; None where there is none. `seed` is of the noise of those that
-    have one. Raises ImportError where it is not compiled."""
+    """The frozen player of that name; None where there is none. `seed` is of the noise of those
+    that have one. Raises ImportError where it is not compiled."""
     if name.startswith("pool:"):
         from ugolki.frozen.pool import players as pool  # noqa: PLC0415
 

@@ -1,10 +1,13 @@
 """`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
 
-quartet selfplay ugolki --games 20000 --out runs/one                                samples
-python -m ugolki.train solo runs/one --out runs/solo.bin                            moves home, from the exact table: 1.3 GB of memory
-python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
-python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin                 the pool's table, from the exact table too
-python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy                     how well prior.pxd predicts them
+Samples; moves home, from the exact table (1.3 GB of memory); the network; the pool's table, from the
+exact table too; how well prior.pxd predicts other players:
+
+    quartet selfplay ugolki --games 20000 --out runs/one
+    python -m ugolki.train solo runs/one --out runs/solo.bin
+    python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
+    python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin
+    python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ position, as samples.
 from what it keeps. A sample is RECORD, all numbers little-endian:
 
     ply, last_ply   uint8 each: where the game stood, and where it is stopped
-    flags           uint8, FIRST: this is its game's first; ASIDE: the position is not of a game, random plies led there from one
+    flags           uint8, FIRST: this is its game's first; ASIDE: the position is not of a game,
+                    random plies led there from one
     moves           uint8, how many of the moves below there are
-    pieces          24 times uint8: the cells, 10 * row + column, six for each seat; NOWHERE for a seat that does not play
+    pieces          24 times uint8: the cells, 10 * row + column, six for each seat; NOWHERE for a
+                    seat that does not play
     shares          4 times uint16, of 65535: every seat's share of the win, as the search saw it
     result          4 times uint8, twelfths: every seat's share of the win in the end; 0 where ASIDE
-    visits          20 times three uint8: from, to, and its share of the visits, of 255, of the moves that were tried most
+    visits          20 times three uint8: from, to, and its share of the visits, of 255, of the
+                    moves that were tried most
 """
 
 from __future__ import annotations

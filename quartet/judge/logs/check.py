@@ -464,7 +464,8 @@ class _Ours(_Tape):
 
     @staticmethod
     def again(turn: Turn) -> Answer:
-        """What was left by the program, judged once more; what only the clock could tell, as told."""
+        """What was left by the program, judged once more; what only the clock could tell, as
+        told."""
         data = None if turn.output is None else turn.output.encode("latin-1", "replace")
         file = FileAnswer(data, turn.output_size)
         if turn.verdict in {Verdict.LATE, Verdict.MEMORY}:

@@ -1,5 +1,5 @@
-"""Our own log of a game, of any game, as JSON Lines: a header, a record for every turn that was taken,
-and the result once the game has ended.
+"""Our own log of a game, of any game, as JSON Lines: a header, a record for every turn that was
+taken, and the result once the game has ended.
 
 Every line is written at once, so that a judge that is killed loses nothing, and others can follow a
 game that goes on. What programs wrote is kept byte for byte: one character for each byte (Latin-1).

@@ -1,1 +1,2 @@
-"""Programs as child processes: started, spoken to, limited, and ended with all that they started."""
+"""Programs as child processes: started, spoken to, limited, and ended with all that they
+started."""

@@ -351,7 +351,10 @@ class _Load:
             words = f"{waited - self._waited:.2f} s waiting for a processor"
         if not starved or used > (1 - OVERLOAD) * seconds:
             return None
-        return f"the machine was overloaded: {used:.2f} s of processor time in {seconds:.2f} s, {words}"
+        return (
+            f"the machine was overloaded: {used:.2f} s of processor time in {seconds:.2f} s, "
+            f"{words}"
+        )
 
 
 def _idle_seconds() -> float:

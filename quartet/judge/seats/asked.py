@@ -1,9 +1,9 @@
 """Puts a player before a position of a logged game.
 
-A program that lives for the game, with a judge that has no words for a position, comes to one by the
-moves that led there, and its own moves are its own. So it plays the game of the log from its start,
-with the log's opponent, draws and clocks, and must find the log's moves for its seat by itself. Where
-it plays something else, it can be told no further.
+A program that lives for the game, with a judge that has no words for a position, comes to one by
+the moves that led there, and its own moves are its own. So it plays the game of the log from its
+start, with the log's opponent, draws and clocks, and must find the log's moves for its seat by
+itself. Where it plays something else, it can be told no further.
 """
 
 from __future__ import annotations

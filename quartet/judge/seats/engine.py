@@ -24,8 +24,8 @@ def fast_rules(game: str) -> Any:
 
 
 def shown(match: Match, position: Any, rules: Any) -> Any:
-    """A position of a match as a player sees it that plays by `rules`: itself, where the match is by
-    the same, else what a program would be sent."""
+    """A position of a match as a player sees it that plays by `rules`: itself, where the match is
+    by the same, else what a program would be sent."""
     if match.rules is rules:
         return position
     known = match.game.info.options

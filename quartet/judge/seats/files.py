@@ -6,12 +6,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from core.limits import read_info
 from quartet.judge.process.folder import ANSWER_LIMIT, Folder
 from quartet.judge.process.folder import Answer as FileAnswer
 from quartet.judge.process.once import Ending, Run, run
 from quartet.judge.process.words import describe_exit, last_words
-from quartet.judge.seats.seat import Answer, Seat
+from quartet.judge.seats.seat import Answer, Seat, read_info
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:
@@ -42,7 +41,8 @@ class FileSeat(Seat):
         self._folder = Folder(command if isinstance(command, str) else " ".join(command))
 
     def ask(self, match: Match) -> Answer:
-        """Start the program, and read what it leaves. Raises QuartetError where our system fails."""
+        """Start the program, and read what it leaves. Raises QuartetError where our system
+        fails."""
         exchange = match.game.info.exchange
         assert exchange is not None  # noqa: S101  (the builder of seats looks)
         position, table = match.position, match.table
@@ -83,7 +83,7 @@ def judged(file: FileAnswer, outcome: Run, seconds: float, megabytes: float) -> 
         "output": None if file.data is None else file.data.decode("latin-1"),
         "output_size": file.size,
         "seconds": outcome.seconds,
-        "megabytes": outcome.megabytes,
+        "megabytes": round(outcome.megabytes, 3),
         "exit": outcome.exit,
         "stderr": stderr,
         "stderr_size": outcome.stderr_size,

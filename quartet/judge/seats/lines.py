@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.errors import TextError
-from core.limits import SearchInfo, read_info
 from core.messages import Drew, Finish, Init, Message, Opponent, Ready
 from core.messages import Turn as Call
 from quartet.judge.process.live import LiveProgram, NotStartedError, Reply, Word
 from quartet.judge.process.words import describe_exit, last_words
-from quartet.judge.seats.seat import Answer, NotReadyError, Seat
+from quartet.judge.seats.seat import Answer, NotReadyError, Seat, read_info
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from core.limits import SearchInfo
     from core.rules import Position
     from quartet.judge.match import Match
     from quartet.judge.process.pipes import Hub
@@ -149,6 +149,8 @@ class LineSeat(Seat):
         if self._program is None:
             return []
         lines = self._program.pipes.remarks.lines
+        if len(lines) == self._remarked:
+            return []
         new, self._remarked = lines[self._remarked :], len(lines)
         return new
 
@@ -213,7 +215,7 @@ class LineSeat(Seat):
                 ms=max(1, math.ceil(1000 * charged)),
                 output=text,
                 output_size=len(reply.line),
-                info=self._info(),
+                info=self._info(program),
             )
         if reply.word is Word.LATE:
             kind = "processor time" if match.table.cpu else "wall clock"
@@ -246,11 +248,13 @@ class LineSeat(Seat):
         code = self._empty_code(match, ready=ready)
         return Answer(verdict=Verdict.CRASHED, reason=reason, code=code, seconds=reply.seconds)
 
-    def _info(self) -> SearchInfo | None:
+    def _info(self, program: LiveProgram) -> SearchInfo | None:
         """What the program has told of this search."""
-        lines = self._alive.pipes.remarks.lines
+        lines = program.pipes.remarks.lines
+        if len(lines) == self._since:
+            return None
         new, self._since = lines[self._since :], len(lines)
-        return read_info("\n".join(new)) if new else None
+        return read_info("\n".join(new))
 
     @staticmethod
     def _empty_code(match: Match, *, ready: bool) -> str:

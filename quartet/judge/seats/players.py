@@ -1,9 +1,10 @@
-"""What a player's name on the command line stands for, and the seat that it gets: a built-in player, a
-file, a shell command, or PREFIX: and a program of another language."""
+"""What a player's name on the command line stands for, and the seat that it gets: a built-in
+player, a file, a shell command, or PREFIX: and a program of another language."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -41,6 +42,11 @@ SCRIPTS = (".py", ".js", ".rb", ".pl", ".lua", ".jar")
 """Ends of the names of scripts, which an interpreter runs."""
 SHELL_SYNTAX = set("|&;<>()$`\"'*?[]#~={}%\\\n")
 """Characters that only the shell can make sense of."""
+ADAPTER_OPTIONS = re.compile(r"""^(--\w+[ =]("[^"]*"|'[^']*'|\S+)\s+)+""")
+"""What an adapter is told before its command."""
+OURS = (sys.executable, "-P", "-m")
+"""How a module of ours is started; the folder that it runs in may be another checkout, whose
+modules it must not take for ours."""
 SHELL_WORDS = {"exec", "exit", "cd", "call", "command", "echo", "eval", "start", "type"}
 """Commands of shells, to be found nowhere."""
 
@@ -84,20 +90,18 @@ def require(game: Game, command: str, folder: str | Path | None = None) -> None:
         registry.load(name, "players").player(command)
         return
     prefix, program = split(game, command)
+    if prefix:
+        program = ADAPTER_OPTIONS.sub("", program)
     if Path(program).is_file() or SHELL_SYNTAX & set(program):
         return
     found = words(program) or [""]
     if found[0] in SHELL_WORDS:
         return
-    if prefix:
-        # an adapter has options of its own
-        found = [word for word in found if not word.startswith("-")]
-    script = next((word for word in found[1:] if word.endswith(SCRIPTS)), None)
-    if script is not None and not prefix and found[1] == script:
-        place = Path(folder or ".", script)
+    if len(found) > 1 and found[1].endswith(SCRIPTS):
+        place = Path(folder or ".", found[1])
         if not place.is_file():
             raise UnknownNameError(f"there is no file {place}, which {command!r} is to run")
-    if not any(_is_program(word, folder) for word in (found if prefix else found[:1])):
+    if not _is_program(found[0], folder):
         names = ", ".join(registry.load(name, "players").NAMES)
         raise UnknownNameError(
             f"{found[0]!r} is neither a program nor a built-in player of {name} ({names})"
@@ -182,11 +186,11 @@ def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], 
     if prefix:
         adapter = game.info.adapters[prefix]
         theirs = {USERS_PATH: os.environ.get("PYTHONPATH", "")}
-        return [sys.executable, "-m", adapter, absolute(command)], {**home(), **theirs}
+        return [*OURS, adapter, absolute(command)], {**home(), **theirs}
     if registry.is_player(name, program):
         package = registry.GAMES[name]
         player = whole_player(name, program)
-        return [sys.executable, "-m", package, "--player", player, *arguments], home()
+        return [*OURS, package, "--player", player, *arguments], home()
     return ([absolute(program)] if Path(program).is_file() else program), {}
 
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from core.errors import QuartetError
+from core.limits import SearchInfo
 from quartet.judge.turn import Verdict
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from core.limits import SearchInfo
     from core.rules import Move, Position
     from quartet.judge.match import Match
     from quartet.judge.turn import ExitReport, Turn
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a seat answers to a position, before anybody has judged it.
 
     Attributes:
         text: str | None; in the words of the game's judge, None where there is none.
         move: Move | None; instead of a text, by who sits in this process.
         verdict: Verdict; a foul whatever the text says, else OK. reason: str; why.
-        died: str; how a program ended that has failed, in words; it counts where no legal move came.
+        died: str; how a program ended that has failed, in words; it counts where no legal move
+            came.
         code: str; what the game's judge calls such a foul.
         overloaded: bool; whether the machine is to blame for a time-out, at least in part.
         seconds: float; wall clock. ms: int | None; what to take from a clock for the whole game, in
@@ -53,6 +54,28 @@ class Answer:
     stderr_size: int = 0
     left_behind: int = 0
     info: SearchInfo | None = None
+
+
+def read_info(said: str) -> SearchInfo | None:
+    """What a program has told of its search: the last line of `SearchInfo.text` in what it said.
+
+    The move is not in it; it is empty. None where there is no such line.
+    """
+    for line in reversed(said.splitlines()):
+        words = line.split()
+        if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
+            told = dict(zip(words[1::2], words[2::2], strict=False))
+            try:
+                return SearchInfo(
+                    (),
+                    int(told.get("score", 0)),
+                    int(told["depth"]),
+                    int(told["nodes"]),
+                    float(told["seconds"]),
+                )
+            except ValueError:
+                return None
+    return None
 
 
 class NotReadyError(QuartetError):
