@@ -27,7 +27,7 @@ from rich.progress import (
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import fingerprints
+from quartet.arena import builds, fingerprints
 from quartet.arena.records import Records
 from quartet.arena.run import Cluster, DoneT, Local, Play, Workers, WorkT, drive
 from quartet.arena.schedule import Casting, Schedule
@@ -36,6 +36,7 @@ from quartet.cli import variants
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import players as seating
+from quartet.judge.seats import versions
 
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
@@ -159,16 +160,17 @@ class Settings:
         ms = per_player("--clock", self.clock, names)
         nodes = per_player("--nodes", self.nodes, names)
         taking_part = []
-        for name, command in players:
+        for name, given in players:
+            if self.in_process and versions.parse(given) is not None:
+                raise QuartetError(f"--in-process is for this checkout's players, not for {given}")
+            command = builds.named(game, given)
             seating.require(known, command)
             built_in = registry.is_player(game, command)
-            if not built_in:
-                if self.in_process:
-                    raise QuartetError(
-                        f"--in-process is for built-in players, and {command!r} is none"
-                    )
-                if any(text.startswith(f"{name}=") for text in self.nodes):
-                    raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
+            if not built_in and self.in_process:
+                raise QuartetError(f"--in-process is for built-in players, and {command!r} is none")
+            ours = seating.is_ours(game, command)
+            if not ours and any(text.startswith(f"{name}=") for text in self.nodes):
+                raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
             prefix, program = seating.split(known, command)
             path = seating.absolute(program)
             whole = (
@@ -178,7 +180,7 @@ class Settings:
                 if prefix
                 else path
             )
-            bound = int(nodes[name]) if built_in and name in nodes else None
+            bound = int(nodes[name]) if ours and name in nodes else None
             taking_part.append(Player(name, whole, ms.get(name), bound))
         casting = Casting(
             game=game,
@@ -202,7 +204,7 @@ class Settings:
             )
         start = Start(self.seed, casting.options)
         start.position(known.position)
-        seating.start_environment(known, start, [command for _, command in players])
+        seating.start_environment(known, start, [player.command for player in taking_part])
         return casting
 
     def workers(self) -> Workers[Unit, Played]:

@@ -55,8 +55,8 @@ def command(
     """Play a tournament of GAME and print a table: games, won-drawn-lost, Elo with its interval,
     time, depth, forfeits by reason.
 
-    A COMMAND is an executable file, a shell command, a built-in player or uai:COMMAND, as in
-    `quartet match`. Games are rounded up to whole
+    A COMMAND is an executable file, a shell command, a built-in player, git:REF or uai:COMMAND, as
+    in `quartet match`. Games are rounded up to whole
     blocks: with two seats a pair with the same opening and the sides swapped, with four seats a
     round of all four seats. Players are named in the order of their seeds; where Swiss cannot tell
     them apart, the one named first ranks better, and the one named last has the better pairing.
