@@ -18,6 +18,7 @@ COMMANDS = (
     "match",
     "tournament",
     "sprt",
+    "tune",
     "runs",
     "exam",
     "lost",
@@ -89,6 +90,7 @@ def cli(context: click.Context) -> None:
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
+    quartet tune ugolki --parameter exploration --games 8000   better options of an engine
     quartet runs                                          what runs there are, and what they have come to
     quartet exam ugolki --half odd --in-process           how it does against a pool of others
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
