@@ -97,6 +97,16 @@ def commit_of(ref: str, checkout: Path | None = None) -> str:
     )  # fmt: skip
 
 
+def is_changed(checkout: Path | None = None) -> bool:
+    """Whether files that git knows differ from the last commit. Raises QuartetError."""
+    root = checkout or registry.ROOT
+    said = _git(
+        root, f"git cannot tell what has changed in {root}", "status", "--porcelain",
+        "--untracked-files=no",
+    )  # fmt: skip
+    return said != ""
+
+
 def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) -> Path:
     """The folder of a commit's build, which is made where there is none.
 

@@ -119,6 +119,12 @@ def command(
             console = tables.wide(Console(highlight=False))
             report.show(console, found, records.folder, silent=running.is_silent(settings))
         decision = test.decision(test.llr(found.scores))
+        settings.keep_note(
+            records,
+            len(found.results),
+            lambda console: report.show(console, found, records.folder, silent=True),
+            report.WORDS[decision],
+        )
     sys.exit(0 if decision is Decision.H1 else 1)
 
 

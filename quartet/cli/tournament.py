@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.arena import outcome, schedule
+from quartet.arena import notes, outcome, schedule
 from quartet.arena.schedule import Results, Schedule
 from quartet.cli import report, running, tables
 from quartet.cli.running import Settings
@@ -101,8 +101,14 @@ def command(
         console = tables.wide(Console(highlight=False))
         if settings.as_json:
             print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
-            return
-        report.show(console, found, records.folder, silent=running.is_silent(settings))
+        else:
+            report.show(console, found, records.folder, silent=running.is_silent(settings))
+        settings.keep_note(
+            records,
+            len(results),
+            lambda page: report.show(page, found, records.folder, silent=True),
+            notes.OPEN,
+        )
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from core.engine import Option, options_of, parse_player, write_player
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
-from quartet.arena import exam, optimisers, tuning
+from quartet.arena import exam, notes, optimisers, tuning
 from quartet.arena.optimisers import Cma, Optimiser, Parameter, Parzen, Spsa, Values
 from quartet.arena.tuning import Match, Step, Trajectory
 from quartet.cli import running, tables
@@ -181,12 +181,16 @@ def command(
                 "test": test,
             }
             print(json.dumps(found, indent=2))
-            return
-        console = tables.wide(Console(highlight=False))
-        console.print(table(tuning.values_of(records.plan), trajectory.steps))
-        console.print(f"{tuned}, by {len(results)} games", soft_wrap=True, markup=False)
-        console.print(f"against the old ones: {test}", soft_wrap=True, markup=False)
-        console.print(f"records: {records.folder}", soft_wrap=True, markup=False)
+
+        def show(console: Console) -> None:
+            console.print(table(tuning.values_of(records.plan), trajectory.steps))
+            console.print(f"{tuned}, by {len(results)} games", soft_wrap=True, markup=False)
+            console.print(f"against the old ones: {test}", soft_wrap=True, markup=False)
+            console.print(f"records: {records.folder}", soft_wrap=True, markup=False)
+
+        if not settings.as_json:
+            show(tables.wide(Console(highlight=False)))
+        settings.keep_note(records, len(results), show, notes.OPEN)
 
 
 def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter:
