@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from core.engine import parse_player
 from quartet import registry
 from quartet.judge import game as games
+from quartet.judge.seats import versions
 from quartet.judge.seats.players import split, words
 
 SHIPPED = {".py", ".so", ".pyd", ".bin"}
@@ -15,7 +17,11 @@ SHIPPED = {".py", ".so", ".pyd", ".bin"}
 
 def fingerprint(game: str, program: str) -> str:
     """A digest of all that makes a program as far as we can see: its own file, those that its
-    command names, or a game's package."""
+    command names, a game's package, or a commit."""
+    if (version := versions.parse(program)) is not None:
+        _, settings = parse_player(version.player)
+        files = [path for value in settings.values() if (path := Path(value)).is_file()]
+        return hashlib.sha256(f"{version.ref} {_digest(files)}".encode()).hexdigest()[:16]
     if registry.is_player(game, program):
         return engine_fingerprint(game)
     _, command = split(games.load(game), program)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from core.errors import QuartetError
+from quartet.arena import builds
 from quartet.arena.cores import pin
 from quartet.judge import game as games
 from quartet.judge.game import Start
@@ -17,6 +18,7 @@ from quartet.judge.logs import official
 from quartet.judge.logs.jsonl import JsonFile, JsonLog
 from quartet.judge.match import Match, Watcher
 from quartet.judge.seats import players as seating
+from quartet.judge.seats import versions
 from quartet.judge.seats.engine import fast_rules
 from quartet.judge.table import table_rules
 from quartet.judge.turn import Turn
@@ -37,7 +39,7 @@ class Player(msgspec.Struct, frozen=True):
 
     Attributes:
         name: str; as the tables show it.
-        command: str; a built-in player, an executable file or a shell command, as in
+        command: str; a built-in player, an executable file, a shell command or git:COMMIT, as in
             `quartet match`.
         ms: float | None; milliseconds of wall clock, for a move where programs are started for
             every move, for the whole game where they live through it; None for the judge's.
@@ -168,6 +170,9 @@ def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
     Raises:
         QuartetError: a unit cannot be played at all, or the system fails us.
     """
+    for player in unit.players:
+        if (version := versions.parse(player.command)) is not None:
+            builds.ensure(version.ref)  # another machine of a cluster has not built it yet
     pin(cores)
     started = time.perf_counter()
     match, log = _match(unit)

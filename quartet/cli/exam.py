@@ -14,7 +14,7 @@ from rich.text import Text
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import exam
+from quartet.arena import exam, notes
 from quartet.arena.exam import Half, Line
 from quartet.arena.unit import GameResult
 from quartet.cli import running
@@ -126,16 +126,20 @@ def command(
                     indent=2,
                 )
             )
-            return
-        console = figured.wide(Console(highlight=False))
-        console.print(
-            f"{game}, examination of {player}: {len(results)} games, seed {settings.seed}",
-            style="bold",
-        )
-        console.print(report(results, parts, names, kinds))
-        present = sorted({number for result in results for number in result.seats})
-        console.print(figured.table(results, names, present, {}))
-        console.print(f"records: {records.folder}", soft_wrap=True)
+
+        def show(console: Console) -> None:
+            console.print(
+                f"{game}, examination of {player}: {len(results)} games, seed {settings.seed}",
+                style="bold",
+            )
+            console.print(report(results, parts, names, kinds))
+            present = sorted({number for result in results for number in result.seats})
+            console.print(figured.table(results, names, present, {}))
+            console.print(f"records: {records.folder}", soft_wrap=True)
+
+        if not settings.as_json:
+            show(figured.wide(Console(highlight=False)))
+        settings.keep_note(records, len(results), show, notes.OPEN)
 
 
 def tables(

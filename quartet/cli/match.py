@@ -17,6 +17,7 @@ from rich.console import Console
 from core.errors import QuartetError
 from core.messages import SIDES
 from quartet import registry
+from quartet.arena import builds
 from quartet.cli import drawing, human, positions, settings
 from quartet.cli import variants as variant_options
 from quartet.cli.screen import Screen, pacing, require_keyboard
@@ -27,6 +28,7 @@ from quartet.judge.logs.jsonl import JsonFile
 from quartet.judge.match import Match, Watcher
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats import players as seating
+from quartet.judge.seats import versions
 from quartet.judge.seats.person import PersonSeat
 from quartet.judge.seats.players import NOBODY, PERSON, Player
 from quartet.judge.table import table_rules
@@ -147,7 +149,8 @@ def command(game: str, programs: tuple[str, ...], variants: tuple[str, ...], **g
 
     A PROGRAM is an executable file, a shell command, a built-in player (`quartet games` lists
     them), `human` for a person at this terminal, or `none` for an empty seat where the rules know
-    one. `uai:COMMAND` is an engine that speaks UAI, for the game that has such engines.
+    one. `git:REF` is the bot of a commit of this project, `git:REF:PLAYER` another player of it.
+    `uai:COMMAND` is an engine that speaks UAI, for the game that has such engines.
 
     Where the judge exchanges files, a program runs in a private folder of its own, started anew for
     every move; a shell command needs absolute paths. It sees the board turned so that it is player
@@ -280,7 +283,7 @@ def _play(
     console: Console,
 ) -> Match:
     """Play to the end, show every turn as it happens, and leave a log however the game ends."""
-    names = [None if player is None else player.command for player in players]
+    names = [None if player is None else versions.short(player.command) for player in players]
     with ExitStack() as cleanup:
         watchers: list[Watcher] = []
         seats = _seats(request, players, start, console)
@@ -334,6 +337,7 @@ def _players(request: Request, config: Mapping[str, str]) -> list[Player | None]
         if folder is not None and not Path(folder).is_dir():
             raise QuartetError(f"there is no folder {folder}")
         if program not in {NOBODY, PERSON}:
+            program = builds.named(info.name, program)  # noqa: PLW2901
             seating.require(request.game, program, folder)
         cwd = None if folder is None else Path(folder)
         players.append(None if program == NOBODY else Player(program, cwd, seed=request.seed))

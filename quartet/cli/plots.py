@@ -13,11 +13,12 @@ import msgspec
 from core.errors import QuartetError, TextError
 from core.messages import Ply
 from quartet.arena import outcome, ratings, records
+from quartet.arena import tuning as tuning_steps
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from quartet.arena.outcome import Outcome
     from quartet.arena.unit import GameResult
@@ -49,6 +50,22 @@ def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path)
         part(axes, found, folder)
         axes.grid(visible=True, alpha=0.3)
     figure.suptitle(f"{found.casting.game}, {found.kind}: {len(found.results)} games")
+    _save(figure, file)
+
+
+def tuning(
+    start: Mapping[str, float], steps: Sequence[tuning_steps.Step], title: str, file: Path
+) -> None:
+    """Draw the way that tuned values took, a part for every parameter. Raises QuartetError."""
+    if not steps:
+        raise QuartetError("no batch of trials has been played yet")
+    figure = _figure(len(start))
+    for axes, (name, value) in zip(figure.axes, start.items(), strict=True):
+        axes.plot([0, *(step.games for step in steps)], [value, *(s.values[name] for s in steps)])
+        axes.axhline(value, color="grey", linestyle="--", linewidth=0.8)
+        axes.set(xlabel="games", ylabel=name)
+        axes.grid(visible=True, alpha=0.3)
+    figure.suptitle(title)
     _save(figure, file)
 
 

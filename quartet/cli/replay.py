@@ -14,6 +14,7 @@ from rich.progress import track
 
 from core.errors import QuartetError
 from quartet import registry
+from quartet.arena import builds
 from quartet.cli import drawing
 from quartet.cli.screen import Screen, pacing
 from quartet.judge import game as games
@@ -152,6 +153,7 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     if not checked.agrees or checked.match is None:
         raise QuartetError(f"{path}: {checked.complaint}")
     position = _position(checked, ply, path)
+    program = builds.named(game.info.name, program)
     seating.require(game, program)
     built_in = registry.is_player(game.info.name, program)
     start = Start(0, {}, checked.positions[0].text())

@@ -4,7 +4,9 @@ display."""
 from __future__ import annotations
 
 import hashlib
+import io
 import math
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +29,7 @@ from rich.progress import (
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import fingerprints
+from quartet.arena import builds, fingerprints, notes
 from quartet.arena.records import Records
 from quartet.arena.run import Cluster, DoneT, Local, Play, Workers, WorkT, drive
 from quartet.arena.schedule import Casting, Schedule
@@ -36,11 +38,14 @@ from quartet.cli import variants
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import players as seating
+from quartet.judge.seats import versions
 
 DRAW_EVERY = 0.5
 """Seconds between two drawings of the live table."""
 SAY_EVERY = 30.0
 """Seconds between two lines of a run that is not drawn."""
+PAGE_WIDTH = 400
+"""Columns of a table in a page of an experiment, at most."""
 
 OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     click.option(
@@ -113,6 +118,11 @@ OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         type=click.Path(path_type=Path, file_okay=False),
         help="Folder of the records  [default: one in runs/ for each command].",
     ),
+    click.option(
+        "--note",
+        metavar="TOPIC: IDEA",
+        help="Keep the result as an experiment, docs/experiments/NNN-TOPIC.md.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else."),
 ]
 
@@ -141,6 +151,7 @@ class Settings:
     replay_overloaded: int
     in_process: bool
     out: Path | None
+    note: str | None
     as_json: bool
 
     def casting(self, game: str, players: Sequence[tuple[str, str]]) -> Casting:
@@ -153,22 +164,25 @@ class Settings:
         Raises:
             QuartetError: somebody cannot play, or an option does not fit the game.
         """
+        if self.note is not None:
+            notes.parse(self.note)
         known = games.load(game)
         info = known.info
         names = [name for name, _ in players]
         ms = per_player("--clock", self.clock, names)
         nodes = per_player("--nodes", self.nodes, names)
         taking_part = []
-        for name, command in players:
+        for name, given in players:
+            if self.in_process and versions.parse(given) is not None:
+                raise QuartetError(f"--in-process is for this checkout's players, not for {given}")
+            command = builds.named(game, given)
             seating.require(known, command)
             built_in = registry.is_player(game, command)
-            if not built_in:
-                if self.in_process:
-                    raise QuartetError(
-                        f"--in-process is for built-in players, and {command!r} is none"
-                    )
-                if any(text.startswith(f"{name}=") for text in self.nodes):
-                    raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
+            if not built_in and self.in_process:
+                raise QuartetError(f"--in-process is for built-in players, and {command!r} is none")
+            ours = seating.is_ours(game, command)
+            if not ours and any(text.startswith(f"{name}=") for text in self.nodes):
+                raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
             prefix, program = seating.split(known, command)
             path = seating.absolute(program)
             whole = (
@@ -178,7 +192,7 @@ class Settings:
                 if prefix
                 else path
             )
-            bound = int(nodes[name]) if built_in and name in nodes else None
+            bound = int(nodes[name]) if ours and name in nodes else None
             taking_part.append(Player(name, whole, ms.get(name), bound))
         casting = Casting(
             game=game,
@@ -202,12 +216,46 @@ class Settings:
             )
         start = Start(self.seed, casting.options)
         start.position(known.position)
-        seating.start_environment(known, start, [command for _, command in players])
+        seating.start_environment(known, start, [player.command for player in taking_part])
         return casting
 
     def workers(self) -> Workers[Unit, Played]:
         """Where the games are played."""
         return workers(play, self.jobs, self.cluster, each=self.cores, crowded=self.crowded)
+
+    def keep_note(
+        self, records: Records, number: int, show: Callable[[Console], None], decision: str
+    ) -> None:
+        """Keep the result as an experiment, if that was asked for.
+
+        Args:
+            records: Records. number: int; games that count.
+            show: prints the result.
+            decision: str; that the command has taken, `notes.OPEN` if none.
+
+        Raises:
+            QuartetError: the page cannot be written.
+        """
+        if self.note is None:
+            return
+        topic, idea = notes.parse(self.note)
+        page = io.StringIO()
+        show(Console(file=page, highlight=False, width=PAGE_WIDTH))
+        kept = notes.keep(
+            notes.Note(
+                topic,
+                idea,
+                shlex.join(["quartet", *without_note(sys.argv[1:])]),
+                notes.commit(),
+                self.seed,
+                number,
+                records.folder,
+                page.getvalue(),
+                decision,
+                notes.today(),
+            )
+        )
+        print(f"quartet: the experiment is kept in {kept}", file=sys.stderr)
 
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
         """The folder of this run, new or begun before."""
@@ -266,6 +314,17 @@ def workers(
     if jobs is not None:
         raise QuartetError("--jobs is for this machine; a cluster uses all of its threads")
     return Cluster(play, cluster)
+
+
+def without_note(words: Sequence[str]) -> list[str]:
+    """A command line without --note and what it says."""
+    found: list[str] = []
+    before = ""
+    for word in words:
+        if before != "--note" and word != "--note" and not word.startswith("--note="):
+            found.append(word)
+        before = word
+    return found
 
 
 def _fingerprint(game: str, command: str) -> str:

@@ -19,10 +19,10 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from core.errors import QuartetError, TextError
-from quartet.arena import outcome, records
+from quartet.arena import outcome, records, tuning
 from quartet.arena.files import is_held
 from quartet.arena.standings import crosstable
-from quartet.cli import report, tables
+from quartet.cli import report, tables, tune
 from quartet.review.work import LINES
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Run:
         plan: dict[str, Any]; of run.json, or of plan.json.
         results: list[GameResult]; on record. live: int; games that go on.
         going: bool; whether a process plays it now.
-        samples: int; units of self-play, of a review, of a calibration, where it is that.
+        samples: int; games on record; units of self-play, of a review, of a calibration, where it
+            is that.
     """
 
     folder: Path
@@ -181,6 +182,9 @@ def command(
     if watch:
         follow(folder)
         return
+    if run.kind == "tune":
+        _show_tuning(run, plot, as_json=as_json)
+        return
     if not run.shown:
         _print_plan(run, as_json=as_json)
         return
@@ -253,7 +257,7 @@ def read(folder: Path) -> Run:
     plan, results = records.read(folder)
     live = folder / records.LIVE
     number = sum(1 for _ in live.glob("*.jsonl")) if going and live.is_dir() else 0
-    return Run(folder, plan, results, number, going)
+    return Run(folder, plan, results, number, going, len(results))
 
 
 def state_of(run: Run, found: Outcome | None) -> str:
@@ -312,6 +316,9 @@ def listed(path: Path) -> dict[str, Any]:
     }
     if found is not None and found.results:
         line["outcome"] = _in_short(found)
+    if run.kind == "tune" and (steps := tuning.read(path)):
+        values = steps[-1].values.items()
+        line["outcome"] = ", ".join(f"{name} {value:.4g}" for name, value in values)
     return line
 
 
@@ -340,6 +347,26 @@ def _print_plan(run: Run, *, as_json: bool) -> None:
     for name, value in run.plan.items():
         print(f"{name}: {value}")
     print(f"{run.samples} units on record; {state_of(run, None)}")
+
+
+def _show_tuning(run: Run, plot: Path | None, *, as_json: bool) -> None:
+    start, steps = tuning.values_of(run.plan), tuning.read(run.folder)
+    if plot is not None:
+        from quartet.cli import plots  # noqa: PLC0415  (an extra)
+
+        plots.tuning(start, steps, f"{run.plan['game']}, {run.plan['method']}", plot)
+        print(plot)
+        return
+    if as_json:
+        lines = [msgspec.to_builtins(step) for step in steps]
+        facts = {"kind": run.kind, "state": state_of(run, None), "recorded": len(run.results)}
+        print(json.dumps({**facts, "start": start, "trajectory": lines}, indent=2))
+        return
+    console = tables.wide(Console(highlight=False))
+    console.print(tune.table(start, steps))
+    console.print(
+        f"{state_of(run, None)}; {len(run.results)} of {run.plan['games']} games on record"
+    )
 
 
 # Games.

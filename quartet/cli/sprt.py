@@ -20,6 +20,7 @@ from quartet.arena.unit import GameResult
 from quartet.cli import report, running, tables
 from quartet.cli.running import Settings
 from quartet.judge import game as games
+from quartet.judge.seats import versions
 
 
 @click.command(short_help="Test whether a new version is stronger than the old one.")
@@ -81,11 +82,16 @@ def command(
     interruptions; the same command
     goes on where it stopped. Exit status: 0 NEW is stronger (the second hypothesis was accepted), 1
         it is not, or undecided.
+
+    \b
+    quartet sprt ataxx bot git:main                       the test before every merge
+    quartet sprt ugolki bot brs:5 --in-process --clock 10 --option opening=4
     """
     settings = Settings(**options)
     seats = games_seats(game)
     test = hypotheses(seats, elo0, elo1, share0, share1, alpha, beta)
-    registry.require_training(game, [new, old])  # it decides which change is kept
+    # it decides which change is kept
+    registry.require_training(game, [versions.player_of(program) for program in (new, old)])
     casting = settings.casting(game, [("new", new), ("old", old)])
     names = ["new", "old"]
     scores: list[float] = []
@@ -113,6 +119,12 @@ def command(
             console = tables.wide(Console(highlight=False))
             report.show(console, found, records.folder, silent=running.is_silent(settings))
         decision = test.decision(test.llr(found.scores))
+        settings.keep_note(
+            records,
+            len(found.results),
+            lambda console: report.show(console, found, records.folder, silent=True),
+            report.WORDS[decision],
+        )
     sys.exit(0 if decision is Decision.H1 else 1)
 
 

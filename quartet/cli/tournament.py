@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.arena import outcome, schedule
+from quartet.arena import notes, outcome, schedule
 from quartet.arena.schedule import Results, Schedule
 from quartet.cli import report, running, tables
 from quartet.cli.running import Settings
@@ -55,8 +55,8 @@ def command(
     """Play a tournament of GAME and print a table: games, won-drawn-lost, Elo with its interval,
     time, depth, forfeits by reason.
 
-    A COMMAND is an executable file, a shell command, a built-in player or uai:COMMAND, as in
-    `quartet match`. Games are rounded up to whole
+    A COMMAND is an executable file, a shell command, a built-in player, git:REF or uai:COMMAND, as
+    in `quartet match`. Games are rounded up to whole
     blocks: with two seats a pair with the same opening and the sides swapped, with four seats a
     round of all four seats. Players are named in the order of their seeds; where Swiss cannot tell
     them apart, the one named first ranks better, and the one named last has the better pairing.
@@ -101,8 +101,14 @@ def command(
         console = tables.wide(Console(highlight=False))
         if settings.as_json:
             print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
-            return
-        report.show(console, found, records.folder, silent=running.is_silent(settings))
+        else:
+            report.show(console, found, records.folder, silent=running.is_silent(settings))
+        settings.keep_note(
+            records,
+            len(results),
+            lambda page: report.show(page, found, records.folder, silent=True),
+            notes.OPEN,
+        )
 
 
 def _named(text: str) -> tuple[str, str]:

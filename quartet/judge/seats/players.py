@@ -16,6 +16,7 @@ from core.engine import options_of, parse_player, write_player
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
 from quartet.judge.process.pipes import hub
+from quartet.judge.seats import versions
 from quartet.judge.seats.engine import EngineSeat
 from quartet.judge.seats.files import FileSeat, turn_seed
 from quartet.judge.seats.lines import Command, LineSeat
@@ -57,7 +58,7 @@ class Player:
 
     Attributes:
         command: str; a built-in player with or without options (bot:hash=16), a file, a shell
-            command, or PREFIX:COMMAND.
+            command, PREFIX:COMMAND, or git:COMMIT with or without a player.
         cwd: Path | None; the folder that a living program runs in, ours by default.
         ms: float | None; its clock, in milliseconds, where it is not the judge's.
         nodes: int | None; bound of a built-in player's search.
@@ -88,6 +89,10 @@ def require(game: Game, command: str, folder: str | Path | None = None) -> None:
     name = game.info.name
     if registry.is_player(name, command):
         registry.load(name, "players").player(command)
+        return
+    if (version := versions.parse(command)) is not None:
+        if not versions.tree(version.ref).is_dir():
+            raise UnknownNameError(f"{command} is not built here")
         return
     prefix, program = split(game, command)
     if prefix:
@@ -177,11 +182,14 @@ def engine_seat(game: Game, player: Player, *, clock: bool = False) -> EngineSea
 def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], dict[str, str]]:
     """The command of a program (a string for the shell, or a list) and what its environment needs.
 
-    `program` is a built-in player, which gets `arguments`, an executable file, a shell command, or
-    one of those after the prefix of an adapter of the game. It may run in another folder, where a
-    relative path would lead nowhere, and where our packages must be found all the same.
+    `program` is a built-in player or a version, which get `arguments`, an executable file, a shell command, or
+    one of those after the prefix of an adapter of the game, or a version. It may run in another
+    folder, where a relative path would lead nowhere, and where our packages must be found all the
+    same.
     """
     name = game.info.name
+    if (version := versions.parse(program)) is not None:
+        return versions.command(registry.GAMES[name], version, *arguments)
     prefix, command = split(game, program)
     if prefix:
         adapter = game.info.adapters[prefix]
@@ -192,6 +200,12 @@ def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], 
         player = whole_player(name, program)
         return [*OURS, package, "--player", player, *arguments], home()
     return ([absolute(program)] if Path(program).is_file() else program), {}
+
+
+def is_ours(game: str, program: str) -> bool:
+    """Whether a program is a built-in player, of this checkout or of a commit. Raises
+    UnknownNameError and TextError, as `registry.is_player`."""
+    return versions.parse(program) is not None or registry.is_player(game, program)
 
 
 def split(game: Game, program: str) -> tuple[str, str]:
@@ -259,7 +273,7 @@ def start_environment(game: Game, start: Start, programs: Sequence[str]) -> dict
         return {}
     name = game.info.name
     for program in programs:
-        if not split(game, program)[0] and not registry.is_player(name, program):
+        if not split(game, program)[0] and not is_ours(name, program):
             ours = ", ".join(["built-in players", *(f"{p}:COMMAND" for p in game.info.adapters)])
             raise QuartetError(
                 f"{program!r} cannot know where the game starts: the judge of {name} has no words "

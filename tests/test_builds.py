@@ -1,0 +1,235 @@
+"""Players named by a commit, `git:REF`: built once, apart, whole, and played as they were then."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import QuartetError
+from quartet.arena import builds, fingerprints
+from quartet.judge.seats import versions
+from tests.games import ROOT
+from tests.test_match_lines import quartet
+
+SETUP = """
+import pathlib, sys
+pathlib.Path("built").write_text(" ".join(sys.argv[1:]))
+with pathlib.Path(sys.path[0], "../count").open("a") as count:
+    count.write("x")
+"""
+"""Stands for a setup.py: it compiles nothing, and counts in the cache how often it was asked to."""
+NO_COMPILER = "raise SystemExit('quartet: no C compiler was found; install one')"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(
+        ["git", *who, "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(versions.CACHE, str(tmp_path / "cache"))
+    return tmp_path / "cache" / "versions"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, cache: Path) -> Path:
+    """A repository with Ataxx, compiled: at the tag `old` it plays, afterwards it does not."""
+    folder = tmp_path / "checkout"
+    for package in ("core", "ataxx"):
+        shutil.copytree(
+            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    (folder / "setup.py").write_text(SETUP)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "big").write_text("not for players")
+    git(tmp_path, "init", "-q", "-b", "main", str(folder))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "tag", "old")
+    (folder / "ataxx" / "players.py").write_text("raise RuntimeError('broken in this commit')\n")
+    git(folder, "commit", "-q", "-a", "-m", "two")
+    return folder
+
+
+def test_names() -> None:
+    assert versions.parse("bot") is None
+    assert versions.parse("git:main") == versions.Version("main")
+    assert versions.parse("git:v1~2:bot:a=1,b=2") == versions.Version("v1~2", "bot:a=1,b=2")
+    commit = "0123456789" * 4
+    assert versions.short(f"git:{commit}:bot:a=1") == "git:0123456:bot:a=1"
+    assert versions.short("git:main:bot") == "git:main:bot"
+
+
+def test_a_version_is_built_once_and_apart(checkout: Path, cache: Path) -> None:
+    whole = builds.named("ataxx", "git:old:greedy", checkout)
+    commit = git(checkout, "rev-parse", "old")
+    assert whole == f"git:{commit}:greedy"
+    tree = versions.tree(commit)
+    assert (tree / "built").read_text() == "--quiet build_ext --inplace"
+    assert not (tree / "tests").exists()
+    assert git(checkout, "status", "--porcelain") == ""
+    assert builds.named("ataxx", f"git:{commit[:10]}:random", checkout) == f"git:{commit}:random"
+    assert (cache / "count").read_text() == "x"
+    same = fingerprints.fingerprint("ataxx", whole)
+    assert same == fingerprints.fingerprint("ataxx", whole)
+    assert same != fingerprints.fingerprint("ataxx", f"git:{'0' * 40}:greedy")
+
+
+def test_half_a_build_and_a_changed_one_are_made_anew(checkout: Path, cache: Path) -> None:
+    commit = builds.commit_of("old", checkout)
+    draft = versions.tree(commit).with_name(versions.tree(commit).name + ".new")
+    draft.mkdir(parents=True)  # as a killed command leaves it
+    (draft / "ataxx").mkdir()
+    builds.named("ataxx", "git:old:greedy", checkout)
+    assert not draft.exists()
+    tree = versions.tree(commit)
+    (tree / "ataxx" / "players.py").write_text("raise RuntimeError('changed')\n")
+    builds.named("ataxx", "git:old:greedy", checkout)
+    assert "changed" not in (tree / "ataxx" / "players.py").read_text()
+    (tree / "ataxx" / "more.py").touch()
+    builds.named("ataxx", "git:old:greedy", checkout)
+    assert not (tree / "ataxx" / "more.py").exists()
+    assert (cache / "count").read_text() == "xxx"
+
+
+def test_what_nobody_uses_goes(checkout: Path, cache: Path) -> None:
+    tree = builds.ensure(builds.commit_of("old", checkout), checkout)
+    before = time.time()
+    builds.prune(cache, before + (builds.KEPT - 1) * 24 * 3600)
+    assert tree.is_dir()
+    long_ago = before - (builds.KEPT + 1) * 24 * 3600
+    os.utime(tree / builds.STAMP, (long_ago, long_ago))
+    builds.ensure(builds.commit_of("main", checkout), checkout)
+    assert not tree.exists()
+
+
+def test_two_commands_build_one_after_the_other(checkout: Path, cache: Path) -> None:
+    (checkout / "setup.py").write_text("import time\ntime.sleep(0.5)\n" + SETUP)
+    git(checkout, "commit", "-q", "-a", "-m", "slow")
+    commit = builds.commit_of("HEAD", checkout)
+    code = "import sys; from pathlib import Path; from quartet.arena import builds; "
+    code += "print(builds.ensure(sys.argv[1], Path(sys.argv[2])))"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, commit, str(checkout)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert {out.strip() for out, _ in said} == {str(versions.tree(commit))}
+    assert (cache / "count").read_text() == "x"
+
+
+def test_what_cannot_be_named_is_one_line(checkout: Path) -> None:
+    for program, why in {
+        "git:nowhere": "no commit 'nowhere'",
+        "git:--output=x": "no commit",
+        "git:": "no commit ''",
+        "git:old:nobody": "no built-in player 'nobody'",
+        "git:main": "broken in this commit",
+    }.items():
+        with pytest.raises(QuartetError, match=why) as failure:
+            builds.named("ataxx", program, checkout)
+        assert "\n" not in str(failure.value)
+    with pytest.raises(QuartetError, match="does not play ugolki yet"):
+        builds.named("ugolki", "git:old", checkout)
+    with pytest.raises(QuartetError, match="needs a checkout"):
+        builds.named("ataxx", "git:old", checkout.parent)
+
+
+def test_without_a_compiler_it_says_so(checkout: Path, cache: Path) -> None:
+    (checkout / "setup.py").write_text(NO_COMPILER)
+    git(checkout, "commit", "-q", "-a", "-m", "three")
+    with pytest.raises(QuartetError, match="cannot be built: no C compiler was found"):
+        builds.named("ataxx", "git:HEAD", checkout)
+    (checkout / "setup.py").write_text("import Cython_of_another_world\n")
+    git(checkout, "commit", "-q", "-a", "-m", "four")
+    with pytest.raises(QuartetError, match="No module named 'Cython_of") as failure:
+        builds.named("ataxx", "git:HEAD", checkout)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_match_is_played_by_the_commits_own_code(
+    checkout: Path, cache: Path, tmp_path: Path
+) -> None:
+    """Also from within a checkout whose code is another, and by a user with an import path."""
+    whole = builds.named("ataxx", "git:old:greedy", checkout)
+    out = tmp_path / "run"
+    players = ("--player", f"then={whole}", "--player", "now=random")
+    arguments = ("tournament", "ataxx", *players, "--games", "2", "--jobs", "1", "--crowded")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    (tmp_path / "ataxx").mkdir()  # what the working directory has must not be found, nor ours
+    (tmp_path / "ataxx" / "__main__.py").write_text("raise SystemExit('the wrong one')")
+    # commits are looked up in this project's repository: name a player that is built already
+    (tmp_path / "play.py").write_text(
+        "import sys\nfrom pathlib import Path\nfrom quartet.arena import builds\n"
+        "from quartet.cli.main import main\n"
+        "builds.named = lambda game, program: program\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "play.py", *arguments, "--nodes", "100", "--out", str(out)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    plan = json.loads((out / "run.json").read_text())
+    assert plan["players"][0]["command"] == whole
+    assert plan["players"][0]["nodes"] == 100
+    results = [json.loads(line) for line in (out / "games.jsonl").read_text().splitlines()]
+    assert all(not result["fouls"] for result in results)
+    # Whose code has played: its compiled files only are of that tree.
+    ran = list((versions.tree(versions.parse(whole).ref) / "ataxx" / "__pycache__").iterdir())  # type: ignore[union-attr]
+    assert any(path.name.startswith("protocol") for path in ran)
+
+
+def test_nothing_is_chosen_by_the_test_half(cache: Path) -> None:
+    done = quartet("sprt", "ugolki", "bot", "git:main:pool:2", code=2)
+    assert "pool:2 is of the test half" in done.stderr
+
+
+def test_in_process_they_are_refused(cache: Path) -> None:
+    done = quartet("sprt", "ataxx", "bot", "git:main", "--in-process", code=2)
+    why = "--in-process is for this checkout's players, not for git:main"
+    assert done.stderr.strip() == f"quartet: {why}"
+
+
+@pytest.mark.slow
+def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> None:
+    """The whole way: compiled, and of the same strength, move by move, in every game."""
+    if not (ROOT / ".git").exists() or git(ROOT, "status", "--porcelain", "--", "core", "ataxx"):
+        pytest.skip("what lies here is no commit")
+
+    def games(*players: str) -> list[tuple[list[int], int]]:
+        out = tmp_path / players[0].partition(":")[0]
+        named = [word for i, player in enumerate(players) for word in ("--player", f"{i}={player}")]
+        arguments = ["tournament", "ataxx", *named, "--games", "2", "--nodes", "500"]
+        subprocess.run(
+            [sys.executable, "-m", "quartet", *arguments, "--crowded", "--out", str(out)],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        )
+        results = map(json.loads, (out / "games.jsonl").read_text().splitlines())
+        return sorted((result["scores"], result["plies"]) for result in results)
+
+    assert games("git:HEAD", "git:HEAD:bot:hash=4") == games("bot", "bot:hash=4")
