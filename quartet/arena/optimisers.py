@@ -278,7 +278,7 @@ class Parzen:
         )
 
 
-MISSING = "this method needs the extra `tune`: pip install 'quartet[tune]'"
+MISSING = "this method needs cma and optuna: python -m pip install cma optuna"
 
 
 def _start(parameters: list[Parameter]) -> Values:
