@@ -41,7 +41,13 @@ PLAIN = ("quartet", "python")
 """Commands for which a plain install is enough; all others come with the developers' tools."""
 TOOLS = "dev"
 """The extra with the developers' tools, and with all that is in the others."""
-EXTRAS = {"pack": "pack", "tournament": "stats", "train": "train", "--cluster": "cluster"}
+EXTRAS = {
+    "pack": "pack",
+    "tournament": "stats",
+    "train": "train",
+    "serve": "web",
+    "--cluster": "cluster",
+}
 """Sub-command of `quartet`, or option, -> the extra that it needs."""
 PROJECT = ("setup.py", "pyproject.toml")
 """What an install depends on."""

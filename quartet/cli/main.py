@@ -25,6 +25,7 @@ COMMANDS = (
     "analyse",
     "review",
     "calibrate",
+    "serve",
     "perft",
     "bench",
     "selfplay",
@@ -89,6 +90,7 @@ def cli(context: click.Context) -> None:
     quartet replay ugolki game.jsonl --step               go through a log of a game
     quartet tournament ugolki --player a=bot --player b=greedy   many games, and ratings
     quartet sprt ugolki ./new.exe ./old.exe               whether the new version is stronger
+    quartet serve --open                                  the page: play, watch, review, follow runs
     quartet runs                                          what runs there are, and what they have come to
     quartet exam ugolki --half odd --in-process           how it does against a pool of others
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
