@@ -3,6 +3,7 @@ reads. It knows no game."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -320,7 +321,17 @@ def check_options(game: Game, options: Mapping[str, Any]) -> None:
 def lenses(game: Game, shown: Any) -> list[Json]:
     """What the game has to say of a position beside its pieces."""
     look = getattr(scenes(game.info.name), "lenses", None)
-    return [] if look is None else [msgspec.structs.asdict(lens) for lens in look(shown)]
+    return (
+        []
+        if look is None
+        else [
+            {
+                **asdict(lens),
+                "regions": [region._asdict() for region in lens.regions],
+            }
+            for lens in look(shown)
+        ]
+    )
 
 
 def lens_names(game: Game) -> list[str]:
