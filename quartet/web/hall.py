@@ -287,6 +287,7 @@ class Desk:
             self._end.set_exception(QuartetError(data["error"]))
         elif event == "over":
             self._end.set_exception(Refused(DIED))
+            self._end.exception()  # nobody may wait for it any more
         else:
             self._told(event, data)
 
@@ -306,6 +307,7 @@ class Hall:
         self.reviews: dict[str, ReviewRoom] = {}
         self.analyses: dict[str, AnalysisRoom] = {}
         self._desks: list[Desk] = []
+        self._beginning = 0
         self._reviewers = asyncio.Semaphore(REVIEWERS)
 
     def topic(self, name: str) -> Topic | None:
@@ -338,11 +340,16 @@ class Hall:
 
     async def new_match(self, wish: MatchWish) -> MatchRoom:
         """Begin a match. Raises Refused and QuartetError."""
-        if sum(not room.ended for room in self.matches.values()) >= MOST_MATCHES:
+        going = sum(not room.ended for room in self.matches.values())
+        if going + self._beginning >= MOST_MATCHES:
             raise Refused(f"{MOST_MATCHES} matches go on already; end one", 429)
-        room = MatchRoom(await asyncio.to_thread(self._spec, wish))
-        room.job = self.jobs.start("match", room.spec, room.hear)
-        await room.ready
+        self._beginning += 1
+        try:
+            room = MatchRoom(await asyncio.to_thread(self._spec, wish))
+            room.job = self.jobs.start("match", room.spec, room.hear)
+            await room.ready
+        finally:
+            self._beginning -= 1
         self.matches[room.id] = room
         _forget(self.matches, lambda old: old.ended)
         return room

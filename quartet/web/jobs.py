@@ -129,7 +129,8 @@ class Jobs:
         def hear(event: str, data: Json) -> None:
             if event == "over":
                 self._all.discard(job)
-                asyncio.get_running_loop().run_in_executor(None, job.close)
+                if not self._closed:
+                    asyncio.get_running_loop().run_in_executor(None, job.close)
             tell(event, data)
 
         job.begin(kind, spec, hear)

@@ -4,6 +4,7 @@ reads. It knows no game."""
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -20,7 +21,7 @@ from quartet.review.boards import Boards
 from quartet.review.engines import BOT, Found
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from core.limits import SearchInfo
     from core.rules import Move
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from quartet.judge.table import TableRules
 
 Json = dict[str, Any]
+MOST_LINES = 100
+"""Of what programs said in a turn that are shown; the log has all that were kept."""
 
 
 def scenes(game: str) -> SceneModule:
@@ -144,6 +147,7 @@ class Viewer:
             "offender": result.offender,
             "code": result.code,
             "notes": list(result.notes),
+            "said": _remarks(result.said),
         }
         return cast("Json", self.view["result"])
 
@@ -200,14 +204,16 @@ class Viewer:
             "clock": None if self.table.per_move else self._clocks[turn.seat],
             "drawn": turn.drawn,
             "info": None if turn.info is None else self.info(turn.info, turn.seat, before, move),
-            "said": [
-                [seat, printable(text)]
-                for seat, text in words
-                if not text.startswith("info depth ")
-            ],
+            "said": _remarks(words),
             "exit": turn.exit,
             "files": bool(turn.input),
         }
+
+
+def _remarks(said: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Seat and line of what programs said, without what they were asked to say."""
+    lines = islice((line for line in said if not line[1].startswith("info depth ")), MOST_LINES)
+    return [(seat, printable(text)) for seat, text in lines]
 
 
 def grow(view: Json, new: Json) -> None:

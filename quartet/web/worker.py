@@ -170,6 +170,7 @@ class Table:
                 self._match = Match(game, seats, names, table, spec.start, watchers=[self])
                 if self._match.position.over:
                     raise QuartetError("the game is over in this position")  # noqa: TRY301
+                self._begin(self._match)
                 threading.Thread(target=self._link.serve, args=(self._answer,), daemon=True).start()
                 for _ in self._paced_turns(people):
                     pass
@@ -184,6 +185,9 @@ class Table:
     # What the match tells its watchers.
 
     def begin(self, match: Match) -> None:
+        """It was told already."""
+
+    def _begin(self, match: Match) -> None:
         runs = [
             who.kind == "program"
             or (who.kind == "person" and self._spec.person_clock)
@@ -316,12 +320,11 @@ class Table:
         try:
             answer = self._moves.get(timeout=match.clocks[seat] / 1000 + SLACK if runs else None)
         except queue.Empty:
+            with self._lock:
+                self._enough()
             raise TimeoutError from None
         finally:
-            with self._lock:
-                self._waiting = None
-                self._moves = queue.Queue()
-            self._link.tell("asking", asking=None)
+            self._moves = queue.Queue()
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -355,8 +358,13 @@ class Table:
                 self._moves.put(TakeBackError())
             else:
                 self._moves.put(self._move(match, request))
-            self._waiting = None
+            self._enough()
         return {}
+
+    def _enough(self) -> None:
+        """The person is asked no more."""
+        self._waiting = None
+        self._link.tell("asking", asking=None)
 
     @staticmethod
     def _move(match: Match, request: Json) -> Move:
@@ -381,7 +389,7 @@ class Table:
         self._resigned.add(seat)
         if seat == asked:
             self._moves.put(ResignError())
-            self._waiting = None
+            self._enough()
         return {}
 
     def _hint(self, request: Json, match: Match) -> None:
