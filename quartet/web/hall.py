@@ -17,7 +17,6 @@ from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import players as seating
 from quartet.judge.seats.players import PERSON
-from quartet.review.document import Review, TurnReview
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
@@ -191,15 +190,16 @@ class ReviewRoom:
 
     Attributes:
         id: str. topic: Topic. state: str; waiting, running, done or failed.
-        turns: dict[int, TurnReview]; judged so far. document: Review | None.
+        turns: dict[int, Raw]; those judged so far. document: bytes; empty before it is done. Both
+            are JSON.
     """
 
     def __init__(self, key: str, wish: ReviewWish, data: bytes, game: str, total: int) -> None:
         self.id, self.wish, self.data, self.game, self.total = key, wish, data, game, total
         self.topic = Topic(f"review/{key}", lambda: {"review": self.shown()})
         self.state, self.error = "waiting", ""
-        self.turns: dict[int, TurnReview] = {}
-        self.document: Review | None = None
+        self.turns: dict[int, msgspec.Raw] = {}
+        self.document = b""
         self.work: asyncio.Task[None]
 
     def shown(self) -> Json:
@@ -210,16 +210,17 @@ class ReviewRoom:
             "state": self.state,
             "done": len(self.turns),
             "total": self.total,
-            "turns": self.turns if self.document is None else {},
-            "document": self.document,
+            "turns": {} if self.document else self.turns,
+            "document": msgspec.Raw(self.document) if self.document else None,
             "error": self.error,
         }
 
     def hear(self, event: str, data: Json) -> None:
         """What the desk tells."""
         if event == "turn":
-            self.turns[data["number"]] = data["turn"]
-            self.topic.publish("turn", **data)
+            number, turn = data["number"], msgspec.Raw(data["turn"])
+            self.turns[number] = turn
+            self.topic.publish("turn", number=number, turn=turn)
 
 
 class AnalysisRoom:
@@ -476,7 +477,7 @@ class Hall:
                     candidates=wish.candidates,
                 )
             room.document, room.state = found["document"], "done"
-            room.topic.publish("end", document=room.document)
+            room.topic.publish("end", document=msgspec.Raw(room.document))
         except (QuartetError, Refused) as error:
             room.state, room.error = "failed", str(error)
             room.topic.publish("failed", error=room.error)
@@ -487,7 +488,7 @@ class Hall:
 
     async def attempt(self, room: ReviewRoom, number: int, text: str) -> Any:
         """Judge another move for a turn of a review. Raises Refused and QuartetError."""
-        if room.document is None:
+        if not room.document:
             raise Refused("the review is not done yet")
         wish = room.wish
         async with self._desk() as desk:

@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -30,6 +30,7 @@ from quartet.judge.seats.seat import ResignError, TakeBackError
 from quartet.judge.table import table_rules
 from quartet.review import calibration as calibrations
 from quartet.review import worker as reviewing
+from quartet.review.document import read
 from quartet.review.engines import BOT, Asker, Found
 from quartet.review.reviewing import attempt, review
 from quartet.web import views
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from quartet.judge.game import Game, Start
     from quartet.judge.seats.seat import Seat
     from quartet.judge.turn import Turn
-    from quartet.review.document import Review, TurnReview
+    from quartet.review.document import TurnReview
     from quartet.web.views import Json, Viewer
 
 TOLD_EVERY = 0.1
@@ -432,7 +433,8 @@ class Desk:
         opinion = reviewing.known(task["game"], task["engine"], task["nodes"], "")
 
         def told(number: int, turn: TurnReview) -> None:
-            self._link.tell("turn", number=number, turn=turn, task=task["task"])
+            data = msgspec.json.encode(turn)
+            self._link.tell("turn", number=number, turn=data, task=task["task"])
 
         found = review(
             task["name"],
@@ -442,11 +444,11 @@ class Desk:
             candidates=task["candidates"],
             told=told,
         )
-        self._link.tell("end", document=found, task=task["task"])
+        self._link.tell("end", document=msgspec.json.encode(found), task=task["task"])
 
     def _attempt(self, task: Json) -> None:
         opinion = reviewing.known(task["game"], task["engine"], task["nodes"], "")
-        document = cast("Review", task["document"])
+        document = read(task["document"])
         found = attempt(task["data"], document, opinion, task["turn"], task["text"])
         self._link.tell("end", attempt=found, task=task["task"])
 
