@@ -7,7 +7,7 @@ import { run, runs } from "./runs.js";
 
 const VIEWS = { "": lobby, play: lobby, watch, match, live: match, review, runs, run };
 const LINKS = [["", "play"], ["watch", "watch"], ["review", "review"], ["runs", "runs"]];
-const BELONGS = { play: "", match: "watch", live: "watch", run: "runs" };
+const BELONGS = { play: "", match: "", live: "watch", run: "runs" };
 const main = document.getElementById("main");
 let leave = null, showing = 0, games = null;
 

@@ -96,40 +96,44 @@ function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
  *   moves      [{parts, seat | kind, rank, width}]: arrows; kind is "best", "hint", "played"
  *   starts, targets, taken   names of cells: what can be chosen first, next, what is chosen
  *   hover, cursor   the names under the pointer and under the keyboard's cursor
- *   lens       {values, regions, paths, seat}
+ *   lens       {values: [[cell, number]], regions: [{cells, value}], paths: [[cell]]}
  * Gives the geometry back.
  */
 export function draw(root, board, frame, look = {}) {
   const geo = geometry(board, frame, look);
   root.replaceChildren();
   root.setAttribute("viewBox", `${geo.left} ${geo.top} ${geo.width} ${geo.height}`);
-  const shape = (name, x, y, kind, r = HALF) => geo.square
+  const shape = (x, y, kind, r = HALF) => geo.square
     ? svg(root, "rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.07, class: kind })
     : svg(root, "circle", { cx: x, cy: y, r, class: kind });
+  const valued = new Set((look.lens?.values || []).map(v => v[0]));
   board.cells.forEach(([name, , , ground], i) => {
     const [x, y] = geo.spots[i], goal = /^goal(\d+)/.exec(ground);
-    shape(name, x, y, ground === "wall" ? "cell wall" : "cell");
+    shape(x, y, ground === "wall" ? "cell wall" : "cell").dataset.cell = name;
     if (goal) {
-      shape(name, x, y, `goal ${seatClass(+goal[1])}`);
+      shape(x, y, `goal ${seatClass(+goal[1])}`);
       if (!frame.shown.has(i)) glyph(root, +goal[1], x, y, 0.1);
     }
-    if (!board.columns.length && !board.rows.length && !frame.shown.has(i)) svg(root, "text", { x, y: y + 0.09, class: "name" }, name);
+    if (!board.columns.length && !board.rows.length && !frame.shown.has(i) && !valued.has(name)) svg(root, "text", { x, y: y + 0.09, class: "name" }, name);
   });
   for (const [x, y, text] of geo.edge) svg(root, "text", { x, y: y + 0.13, class: "edge" }, text);
-  if (look.lens) drawHeat(root, board, geo, look.lens, shape);
+  if (look.lens) drawHeat(root, geo, look.lens, shape);
   for (const [cell, piece] of frame.shown) drawPiece(root, ...geo.spots[cell], board.pieces[piece], 0.4);
   for (const { seat, y, spread } of geo.rows) {
     glyph(root, seat, geo.left + 0.35, y, 0.16);
     svg(root, "text", { x: geo.left + 0.7, y: y + 0.13, class: "hand-name" }, (look.labels || [])[seat] ?? seat + 1);
-    for (const [x, at, piece] of spread) drawPiece(root, x, at, board.pieces[piece], 0.42);
+    spread.forEach(([x, at, piece], k) => {
+      const name = (look.held || []).find(h => h.seat === seat)?.cells[k], drawn = drawPiece(root, x, at, board.pieces[piece], 0.42);
+      if (name) drawn.dataset.cell = name;
+    });
   }
   if (look.pass) {
-    const [x, y] = geo.places.get("pass"), field = svg(root, "g", { class: "pass" });
+    const [x, y] = geo.places.get("pass"), field = svg(root, "g", { class: "pass", "data-cell": "pass" });
     svg(field, "rect", { x: x - 1.6, y: y - 0.42, width: 3.2, height: 0.84, rx: 0.15 });
     svg(field, "text", { x, y: y + 0.13 }, look.pass);
   }
   if (look.changed != null) {
-    for (const cell of frame.changed) shape("", ...geo.spots[cell], `changed ${seatClass(look.changed)}`);
+    for (const cell of frame.changed) shape(...geo.spots[cell], `changed ${seatClass(look.changed)}`);
   }
   if (look.lens) drawLens(root, geo, look.lens);
   for (const move of look.moves || []) drawMove(root, board, frame, geo, look, move);
@@ -144,6 +148,7 @@ export function draw(root, board, frame, look = {}) {
   if (look.hover) ring(look.hover, "hover", 0.44);
   for (const name of look.taken || []) ring(name, "taken", 0.43);
   if (look.cursor) ring(look.cursor, "cursor", 0.47);
+  root.dataset.cursor = look.cursor ?? "";
   return geo;
 }
 
@@ -169,12 +174,13 @@ function drawMove(root, board, frame, geo, look, move) {
       return inHand(name) && place && place[0] === x && place[1] === y;
     }));
     const empty = !frame.shown.has(board.cells.findIndex(c => geo.places.get(c[0]) === last));
+    if (held && empty) svg(root, "circle", { cx: last[0], cy: last[1], r: 0.46, class: "cell" });
     if (held && empty) drawPiece(root, last[0], last[1], board.pieces[held[2]], 0.36, "ghost");
     svg(root, "circle", { cx: last[0], cy: last[1], r: 0.43, class: kind });
   }
   if (move.rank) {
     const at = [last[0] + 0.33, last[1] - 0.33];
-    svg(root, "circle", { cx: at[0], cy: at[1], r: 0.2, class: "rank-back" });
+    svg(root, "circle", { cx: at[0], cy: at[1], r: 0.2, class: "rank-back " + (move.kind || "") });
     svg(root, "text", { x: at[0], y: at[1] + 0.11, class: "rank" }, move.rank);
   }
 }
@@ -184,12 +190,12 @@ const short = value => {
   return (rounded > 0 ? "+" : "") + rounded;
 };
 
-function drawHeat(root, board, geo, lens, shape) {
+function drawHeat(root, geo, lens, shape) {
   const most = Math.max(1e-9, ...(lens.values || []).map(([, value]) => Math.abs(value)));
   for (const [name, value] of lens.values || []) {
     const place = geo.places.get(name);
     if (!place || !value) continue;
-    shape(name, ...place, `heat ${value > 0 ? "plus" : "minus"}`).setAttribute("opacity", 0.1 + 0.5 * Math.abs(value) / most);
+    shape(...place, `heat ${value > 0 ? "plus" : "minus"}`).setAttribute("opacity", 0.1 + 0.5 * Math.abs(value) / most);
   }
 }
 
@@ -199,23 +205,23 @@ function drawLens(root, geo, lens) {
     if (place) svg(root, "text", { x: place[0], y: place[1] + 0.11, class: "value" }, short(value));
   }
   for (const region of lens.regions || []) {
-    const seat = region.seat ?? lens.seat, kind = "region" + (seat == null ? "" : " " + seatClass(seat));
     const spots = region.cells.map(name => geo.places.get(name)).filter(Boolean);
-    if (geo.square) outline(root, spots, kind);
-    else bonds(root, spots, kind);
-    if (region.value != null && spots.length) {
-      const x = spots.reduce((sum, s) => sum + s[0], 0) / spots.length, y = spots.reduce((sum, s) => sum + s[1], 0) / spots.length;
-      svg(root, "text", { x, y: y + 0.11, class: "value" }, short(region.value));
-    }
+    if (geo.square) outline(root, spots, "region");
+    else bonds(root, spots, "region");
+    if (region.value != null && spots.length) badge(root, spots.reduce((a, b) => (b[1] - a[1] || b[0] - a[0]) < 0 ? b : a), region.value);
   }
-  for (const path of lens.paths || []) {
-    const seat = path.seat ?? lens.seat, spots = path.cells.map(name => geo.places.get(name)).filter(Boolean);
-    svg(root, "polyline", { points: spots.map(s => s.join(",")).join(" "), class: "path" + (seat == null ? "" : " " + seatClass(seat)) });
-    const end = spots[spots.length - 1];
+  for (const cells of lens.paths || []) {
+    const spots = cells.map(name => geo.places.get(name)).filter(Boolean), end = spots[spots.length - 1];
     if (!end) continue;
-    svg(root, "circle", { cx: end[0], cy: end[1], r: 0.1, class: "path" });
-    if (path.value != null) svg(root, "text", { x: end[0], y: end[1] + 0.11, class: "value" }, short(path.value));
+    svg(root, "polyline", { points: spots.map(s => s.join(",")).join(" "), class: "path" });
+    svg(root, "circle", { cx: end[0], cy: end[1], r: 0.12, class: "path end" });
   }
+}
+
+/** A number at the corner of a cell. */
+function badge(root, [x, y], value) {
+  svg(root, "rect", { x: x - 0.52, y: y - 0.52, width: 0.56, height: 0.36, rx: 0.1, class: "badge" });
+  svg(root, "text", { x: x - 0.24, y: y - 0.24, class: "badge-text" }, short(value));
 }
 
 /** The border of a set of squares. */

@@ -49,14 +49,16 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  * Makes an <svg> board one on which a move is chosen.
  *
  * `show()` draws it anew and gives its geometry; `chosen(choice)` is told the move; `said(name)` where the cursor is.
- * While `selection` is null nothing can be chosen.
+ * While `selection` is null nothing can be chosen. `watched`: drawn anew wherever the pointer goes.
  */
 export class Chooser {
   constructor(root, show, chosen, said) {
-    Object.assign(this, { root, show, chosen, said, selection: null, down: null, hover: null });
+    Object.assign(this, { root, show, chosen, said, selection: null, down: null, hover: null, pointed: null });
     root.addEventListener("pointerdown", event => {
-      this.down = event.button === 0 ? this.cellAt(event) : null;
+      this.down = event.button === 0 && this.selection ? this.cellAt(event) : null;
+      if (this.down !== null) root.setPointerCapture(event.pointerId);   // the cells may be drawn anew before the finger leaves
     });
+    root.addEventListener("touchend", event => event.cancelable && event.preventDefault());   // or a click follows, on whatever lies there by then
     root.addEventListener("pointercancel", () => { this.down = null; });
     root.addEventListener("pointermove", event => event.pointerType === "mouse" && this.over(this.cellAt(event)));
     root.addEventListener("pointerleave", () => this.over(null));
@@ -70,15 +72,21 @@ export class Chooser {
     root.addEventListener("keydown", event => this.key(event));
   }
 
-  /** A new position to choose in, or null. */
+  /** A position to choose in, or null; what is chosen stays where it is the same one again. */
   offer(position) {
+    const key = position && [position.game, position.ply, position.to_move, position.choices.length, position.text].join(" ");
+    if (key && key === this.offered) return;
+    this.offered = key;
     this.selection = position && position.choices.length ? new Selection(position) : null;
     this.hover = null;
     this.root.classList.toggle("choosing", this.selection !== null);
   }
 
-  /** The pointer is over a cell. */
+  /** The pointer is over a cell; `pointed` is it, `hover` only where it can be chosen. */
   over(name) {
+    const before = this.pointed;
+    this.pointed = name;
+    if (this.watched && name !== before) this.draw();
     const found = this.selection && this.selection.options.includes(name) ? name : null;
     if (found === this.hover) return;
     this.hover = found;
@@ -99,7 +107,7 @@ export class Chooser {
 
   cellAt(event) {
     const matrix = this.root.getScreenCTM();
-    if (!matrix || !this.selection) return null;
+    if (!matrix) return null;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     let best = null, least = 0.7;
     for (const [name, [x, y]] of this.places()) {

@@ -99,8 +99,8 @@ export class BoardPanel {
   draw() {
     if (!this.game) return null;
     const own = this.owner.look ? this.owner.look(this.step) : {}, position = this.position;
-    const canPass = position?.choices.some(c => c.parts[0] === "pass");
-    const look = { quarters: this.quarters, labels: this.game.view.labels, held: position?.hands, pass: canPass ? t("pass") : null,
+    this.passes ||= position?.choices.some(c => c.parts[0] === "pass");   // once seen, its field stays where it is
+    const look = { quarters: this.quarters, labels: this.game.view.labels, held: position?.hands, pass: this.passes ? t("pass") : null,
       ...own, ...this.chooser.look(this.owner.quiet) };
     const board = this.overlay ? position.board : this.game.view.board;
     const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.owner.base?.() ?? this.step];
@@ -255,7 +255,7 @@ export class PlayersPanel {
     this.thoughts = [];
   }
 
-  update(view, step, active) {
+  update(view, step, active, thoughts = true) {
     const scores = view.scores[step] || [], result = step === view.turns.length ? view.result : null;
     this.element.replaceChildren(...view.players.map((player, seat) => {
       if (player === null) return h("div", { class: "player empty" }, seatTag(seat, `${view.labels[seat]}: ${t("nobody")}`));
@@ -270,7 +270,7 @@ export class PlayersPanel {
       if (player === null) return;
       this.setClock(view, seat, 0);
       const turn = view.turns.slice(0, step).findLast(turn => turn.seat === seat);
-      if (turn) this.think(seat, turn.info);
+      if (turn && thoughts) this.think(seat, turn.info);
     });
   }
 

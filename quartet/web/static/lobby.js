@@ -28,6 +28,8 @@ export async function lobby(main, { parameters, games }) {
     draw(svg, position.board, framesOf(position.board)[0], { quarters: settings.get("quarters." + game.name, 0) });
     preview.replaceChildren(h("div", { class: "board-box" }, svg));
   }
+  const asked = {};
+  const optionsOf = async name => (await (asked[name] ??= get("games/" + name))).built_in;
   const options = () => Object.fromEntries([...form.querySelectorAll("[data-option]")].filter(f => f.value !== "" && +f.value !== +f.dataset.default)
     .map(f => [f.dataset.option, +f.value]));
 
@@ -43,17 +45,18 @@ export async function lobby(main, { parameters, games }) {
       STRENGTHS.map(value => h("option", { value }, strengthText(value))));
     strength.value = STRENGTHS.includes(chosen.strength) ? chosen.strength : "nodes:1000";
     const more = h("details", { class: "engine-options" }, h("summary", {}, t("engine_options")));
-    const details = () => {
+    const details = async () => {
       const name = player.value.split(":").slice(1).join(":"), is = player.value.startsWith("engine:");
-      const known = is ? game.built_in.find(p => p.name === name)?.options || [] : [];
       strength.hidden = !is;
+      more.hidden = true;
+      const known = is ? (await optionsOf(game.name)).find(p => p.name === name)?.options || [] : [];
       more.hidden = !known.length;
       more.replaceChildren(more.firstChild, ...known.map(option => h("label", { title: option.help }, option.name, " ",
         option.type === "switch" ? h("input", { type: "checkbox", checked: !!option.default, "data-engine": option.name, "data-default": option.default ? 1 : 0 })
           : h("input", { type: "number", step: option.type === "integer" ? 1 : "any", min: option.least, max: option.most, value: option.default,
             "data-engine": option.name, "data-default": option.default }))));
     };
-    details();
+    details().catch(() => {});
     return { element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, more),
       get player() { return player.value; }, get strength() { return strength.value; },
       get seat() {

@@ -1,7 +1,7 @@
 // A match: played here, or watched; also a game of a run that goes on.
 import { matchLine } from "./lobby.js";
 import { BoardPanel, Game, GraphPanel, MoveList, PlayersPanel, infoText, playedMoves, scoreCurves, timeBars, toldCurves } from "./game.js";
-import { duration, follow, get, guarded, h, percent, post, query, remove, say, seatTag, settings, sourceQuery, t, who } from "./page.js";
+import { duration, fill, follow, get, guarded, h, percent, post, query, remove, say, settings, sourceQuery, t, who } from "./page.js";
 
 /** How a game ended, in words. */
 export function resultText(view) {
@@ -17,11 +17,11 @@ export async function match(main, { name, path, games }) {
   const base = live ? null : `matches/${path[0]}`;
   const source = live ? { run: path[0], number: +path[1] } : { match: path[0] };
   let state = live ? { view: await get("view?" + sourceQuery(source)), people: [], asking: null, thinking: null } : await get(base);
-  let game = new Game(state.view), hinted = null, since = performance.now(), plans = [], graphs = false;
+  let game = new Game(state.view), hinted = null, since = performance.now(), plans = [];
   const ask = (verb, body = {}) => post(`${base}/${verb}`, body);
 
   const status = h("p", { class: "status", id: "status", role: "status" });
-  const list = new MoveList(step => panel.go(step), turn => [turn.info?.share != null ? percent(turn.info.share, 0) : "", duration(1000 * turn.seconds)]
+  const list = new MoveList(step => panel.go(step), turn => [turn.info?.share != null && thoughts() ? percent(turn.info.share, 0) : "", duration(1000 * turn.seconds)]
     .filter(Boolean).join("  "));
   const players = new PlayersPanel();
   const graph = new GraphPanel(step => panel.go(step), t("told_graph"));
@@ -59,17 +59,19 @@ export async function match(main, { name, path, games }) {
   const delay = h("input", { type: "range", min: 0, max: 2000, step: 100, value: state.delay || 0, "aria-label": t("delay"), id: "delay",
     onchange: guarded(() => ask("pace", { pace: state.pace, delay: +delay.value })) });
   pace.append(h("label", { class: "delay" }, t("delay"), " ", delay));
-  const thinkBox = h("label", { class: "think-box" }, h("input", { type: "checkbox", id: "thoughts", checked: settings.get("thoughts", !state.people.length),
+  const thinkBox = h("label", { class: "think-box" }, h("input", { type: "checkbox", id: "thoughts", checked: settings.get(state.people.length ? "thoughts" : "thoughts_watched", !state.people.length),
     onchange: event => {
-      settings.set("thoughts", event.target.checked);
-      panel.draw();
+      settings.set(state.people.length ? "thoughts" : "thoughts_watched", event.target.checked);
+      list.update(game.view.turns, true);
+      panel.go(panel.step);
     } }), " ", t("show_thoughts"));
 
+  const thoughts = () => thinkBox.firstChild.checked;
   const panel = new BoardPanel({
     look: step => {
       const turn = game.view.turns[step - 1], moves = playedMoves(turn);
       const last = step === game.steps;
-      if (last && thinkBox.firstChild.checked) for (const plan of plans) moves.push({ parts: plan.parts, kind: "best", width: 0.8 });
+      if (last && thoughts()) for (const plan of plans) moves.push({ parts: plan.parts, kind: "best", width: 0.8 });
       if (last && hinted) moves.push({ parts: hinted, kind: "hint", width: 1.1 });
       return { moves, changed: turn ? turn.seat : null };
     },
@@ -79,7 +81,7 @@ export async function match(main, { name, path, games }) {
       panel.chooser.offer(panel.position);
       list.mark(step);
       showStatus();
-      players.update(game.view, step, active());
+      players.update(game.view, step, active(), thoughts());
       drawGraph();
       if (fileBox.open) showFiles();
       onward.href = "#/play?" + sourceQuery({ ...source, step });
@@ -110,12 +112,12 @@ export async function match(main, { name, path, games }) {
   }
   async function showFiles() {
     const step = panel.step;
-    files.replaceChildren();
+    fill(files);
     if (!step) return;
     const found = await get("files?" + query({ ...source, step }));
     if (step !== panel.step) return;
     const box = (name, text) => [h("h3", {}, name), h("pre", { tabindex: 0, "aria-label": name }, text ?? "–")];
-    files.replaceChildren(...box("input.txt", found.input), ...box("output.txt", found.output), ...(found.stderr ? box("stderr", found.stderr) : []));
+    fill(files, ...box("input.txt", found.input), ...box("output.txt", found.output), ...(found.stderr ? box("stderr", found.stderr) : []));
   }
   function showStatus() {
     const view = game.view, at = panel.step < game.steps ? t("step_of", { step: panel.step, steps: game.steps }) + ". " : "";
@@ -123,6 +125,7 @@ export async function match(main, { name, path, games }) {
       : active() == null ? t("waiting") : state.pace === "pause" ? t("paused") : t("thinks", { who: who(view, active()) }));
     if (status.textContent !== at + text) status.textContent = at + text;
     status.classList.toggle("bad", !!state.error);
+    status.dataset.state = view.result || state.ended || state.error ? "over" : state.asking ? "asking" : state.pace === "pause" ? "paused" : "thinking";
     const playing = !view.result && !state.ended && !state.error;
     undo.disabled = !(state.asking && state.asking.can_undo);
     hint.disabled = !state.asking;
@@ -133,18 +136,16 @@ export async function match(main, { name, path, games }) {
     for (const b of pace.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.id === "pace-" + state.pace));
   }
   function drawGraph() {
-    const told = toldCurves(game.view), shown = told.curves.length ? told : scoreCurves(game.view);
+    const told = toldCurves(game.view), isTold = thoughts() && told.curves.length > 0, shown = isTold ? told : scoreCurves(game.view);
     graph.element.hidden = game.steps < 2;
     graph.draw({ ...shown, times: timeBars(game.view.turns), steps: game.steps, at: panel.step }, game.view,
-      told.curves.length ? t("told_graph") : game.view.score_name);
+      isTold ? t("told_graph") : game.view.score_name);
   }
   function showRemarks() {
     const lines = game.view.turns.flatMap(turn => (turn.said || []).map(([seat, text]) => `${turn.ply}  ${game.view.labels[seat] ?? "?"}: ${text}`));
-    const said = [...lines, ...fresh.map(([seat, text]) => `…  ${game.view.labels[seat] ?? "?"}: ${text}`)].slice(-2000);
-    remarks.textContent = said.join("\n");
-    remarkBox.hidden = !said.length;
+    remarks.textContent = lines.slice(-2000).join("\n");
+    remarkBox.hidden = !lines.length;
   }
-  let fresh = [];
 
   function everything() {
     main.querySelector("h1").textContent = game.view.title;
@@ -171,7 +172,6 @@ export async function match(main, { name, path, games }) {
       since = performance.now() - (state.thinking?.since_ms || 0);
       plans = [];
       hinted = null;
-      fresh = [];
       everything();
       panel.go(atEnd ? Infinity : step);
     },
@@ -180,7 +180,6 @@ export async function match(main, { name, path, games }) {
       if (!game.append(event)) return;
       plans = [];
       hinted = null;
-      fresh = [];
       if (state.asking && state.asking.step < game.steps) state.asking = null;
       state.thinking = null;
       since = performance.now();
@@ -204,19 +203,15 @@ export async function match(main, { name, path, games }) {
         state.thinking = { seat: event.seat };
         since = performance.now();
         plans = [];
-        players.update(game.view, panel.step, active());
+        players.update(game.view, panel.step, active(), thoughts());
         showStatus();
         return;
       }
-      players.think(event.seat, event.info);
+      if (thoughts()) players.think(event.seat, event.info);
       if (panel.atEnd && event.info.parts?.[0] && (event.info.rank ?? 1) === 1) {
         plans = [{ parts: event.info.parts[0] }];
-        if (thinkBox.firstChild.checked) panel.draw();
+        if (thoughts()) panel.draw();
       }
-    },
-    said: event => {
-      fresh.push(...event.lines);
-      showRemarks();
     },
     pace: event => {
       state.pace = event.pace;
@@ -249,13 +244,13 @@ export async function watch(main, { games }) {
     h("section", { class: "card" }, h("h1", {}, t("games_of_runs")), there)));
   async function refresh() {
     const { matches } = await get("matches");
-    here.replaceChildren(...(matches.length ? matches.map(m => matchLine(m, games)) : [h("li", { class: "dim" }, t("none_now"))]));
-    if (!games.runs) return there.replaceChildren(h("li", { class: "dim" }, t("none_now")));
+    fill(here, ...(matches.length ? matches.map(m => matchLine(m, games)) : [h("li", { class: "dim" }, t("none_now"))]));
+    if (!games.runs) return fill(there, h("li", { class: "dim" }, t("none_now")));
     const { runs } = await get("runs"), going = runs.filter(r => r.state === "goes on").slice(0, 8);
     const found = await Promise.all(going.map(r => get("runs/" + encodeURIComponent(r.name))));
     const lines = found.flatMap(r => r.live.map(g => h("li", {}, h("a", { href: `#/live/${encodeURIComponent(r.name)}/${g.number}` }, `${r.name} ${g.number}`), " ",
       h("span", { class: "dim" }, t("turns", { n: g.turns })))));
-    return there.replaceChildren(...(lines.length ? lines : [h("li", { class: "dim" }, t("none_now"))]));
+    return fill(there, ...(lines.length ? lines : [h("li", { class: "dim" }, t("none_now"))]));
   }
   await refresh();
   const timer = setInterval(() => refresh().catch(() => {}), 2000);

@@ -15,6 +15,9 @@ export function h(name, properties = {}, ...children) {
   return made;
 }
 
+/** Replace what is in an element; what is null or false is left away. */
+export const fill = (element, ...children) => element.replaceChildren(...children.flat(9).filter(child => child != null && child !== false));
+
 export const languages = { en: "English", ru: "Русский", ko: "한국어" };
 export const settings = {
   get(name, otherwise) {
@@ -107,7 +110,7 @@ function reopen() {   // once for all changes of this turn of the loop
     }
   }, 0);
 }
-const EVENTS = ["state", "turn", "asking", "thinking", "said", "pace", "end", "live", "failed", "line", "gone"];
+const EVENTS = ["state", "turn", "asking", "thinking", "pace", "end", "live", "failed", "line", "gone"];
 function offline(is) {
   document.getElementById("offline").hidden = !is;
 }

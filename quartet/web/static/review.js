@@ -1,7 +1,7 @@
 // A game looked at afterwards: what every move lost, other lines, what an engine sees, and the better moves to find.
 import { BoardPanel, Game, GraphPanel, MoveList, PlayersPanel, playedMoves, scoreCurves, timeBars } from "./game.js";
 import { resultText } from "./match.js";
-import { follow, get, guarded, h, known, many, moveText, number, percent, post, query, remove, say, seatTag, send, settings, sourceFrom, sourceQuery, t, who } from "./page.js";
+import { fill, follow, get, guarded, h, known, many, moveText, number, percent, post, query, remove, say, seatTag, send, settings, sourceFrom, sourceQuery, t, who } from "./page.js";
 
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??", foul: "✗", best: "", good: "", forced: "□" };
 const FLAWS = ["inaccuracy", "mistake", "blunder", "foul"];
@@ -45,7 +45,7 @@ async function openLogs(main, { games }) {
     h("span", { class: complaint ? "bad" : "dim" }, complaint || about));
   async function open(files) {
     if (!files.length) return;
-    list.replaceChildren();
+    fill(list);
     let only = null;
     for (const file of files) {
       const row = h("li", { class: "dim" }, `${file.name} …`);
@@ -114,6 +114,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   } });
   const lensBox = h("select", { id: "lens", "aria-label": t("lens"), onchange: () => {
     lensAt = lensBox.value;
+    panel.chooser.watched = lensAt !== "";
     showLens();
   } });
   const share = h("button", { type: "button", id: "share", onclick: async () => {
@@ -142,7 +143,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       }
       if (exercise?.shown) arrows.push({ parts: exercise.shown, kind: "best" });
       if (analysis && !exercise) for (const l of [...analysis.lines].reverse()) arrows.push({ parts: l.parts[0] || [], kind: "hint", width: 1.2 - 0.25 * l.rank, rank: l.rank });
-      return { moves: arrows, changed: moves.length || exercise || before || !turn ? null : turn.seat, lens: lenses.find(l => l.title === lensAt) };
+      return { moves: arrows, changed: moves.length || exercise || before || !turn ? null : turn.seat, lens: focused(lenses.find(l => l.name === lensAt)) };
     },
     stepped: () => {
       if (moves.length && !panel.quiet) moves = [];
@@ -162,6 +163,16 @@ async function reviewGame(main, { parameters, games }, asked) {
     keys: { n: () => mistake(1), p: () => mistake(-1), b: () => beforeBox.click(), e: () => toggleEngine(), Backspace: () => moves.length && shorten(moves.length - 1) },
   });
 
+  /** Of many regions or paths those that begin or lie under the pointer, or the best few. */
+  function focused(lens) {
+    const at = panel.chooser.pointed ?? panel.chooser.selection?.taken[0] ?? panel.chooser.selection?.cursor;
+    const some = (list, cells, rank) => {
+      if (list.length <= 8) return list;
+      const under = list.filter(r => cells(r).includes(at));
+      return under.length ? under.slice(0, 12) : [...list].sort((a, b) => rank(b) - rank(a)).slice(0, 6);
+    };
+    return lens && { ...lens, regions: some(lens.regions, r => r.cells, r => r.value ?? r.cells.length), paths: some(lens.paths, p => [p[0]], p => p.length) };
+  }
   function leaveLine(step) {
     moves = [];
     stopExercise();
@@ -224,7 +235,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   function showLine() {
     line.hidden = !moves.length;
     const chip = (text, i) => h("button", { type: "button", class: "chip", onclick: () => shorten(i + 1), "aria-current": i === moves.length - 1 ? "step" : null }, text);
-    line.replaceChildren(h("h2", {}, t("variation", { step: panel.step })), h("p", { class: "actions" }, moves.map(chip)),
+    fill(line, h("h2", {}, t("variation", { step: panel.step })), h("p", { class: "actions" }, moves.map(chip)),
       h("p", { class: "actions" }, h("button", { type: "button", id: "to-game", onclick: () => shorten(0) }, t("back_to_game")),
         shownPosition?.over ? h("span", {}, t("game_over")) : null));
   }
@@ -233,7 +244,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   function showNow() {
     const i = panel.step - 1, turn = view.turns[i], r = turnAt(i);
     now.hidden = exercise !== null;
-    now.replaceChildren();
+    fill(now);
     if (!turn) {
       now.append(h("p", {}, t("at_start")), doc()?.start ? h("p", { class: "dim" }, sharesText(doc().start)) : "");
       return;
@@ -248,7 +259,6 @@ async function reviewGame(main, { parameters, games }, asked) {
       if (doc()?.turning_point === i) facts.push(t("turning_point"));
     }
     facts.push(`${turn.seconds.toFixed(2)} s` + (turn.clock != null ? `, ${t("left", { s: (turn.clock / 1000).toFixed(1) })}` : "") + (r?.idle ? `, ${t("idle")}` : ""));
-    if (turn.drawn != null) facts.push(t("drew", { x: turn.drawn }));
     now.append(h("p", {}, h("span", { class: "dim" }, `${turn.ply}. `), seatTag(turn.seat, h("b", {}, `${who(view, turn.seat)}: ${moveText(turn)} `)), labelTag(r?.label)),
       turn.reason ? h("p", { class: "bad" }, turn.reason) : "", h("p", {}, facts.join("; ")));
     if (r?.shares) now.append(h("p", { class: "dim" }, sharesText(r.shares)));
@@ -288,7 +298,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       task.hidden = !all.length;
       const choice = h("select", { id: "exercise-seat", "aria-label": t("whose_mistakes") }, h("option", { value: "" }, t("everybody")),
         view.players.map((p, s) => (p == null ? null : h("option", { value: s }, who(view, s)))));
-      task.replaceChildren(h("h2", {}, t("exercise")), h("p", { class: "actions" }, choice, h("button", { type: "button", class: "main", id: "exercise-start", onclick: () => {
+      fill(task, h("h2", {}, t("exercise")), h("p", { class: "actions" }, choice, h("button", { type: "button", class: "main", id: "exercise-start", onclick: () => {
         const left = tasks(choice.value);
         if (!left.length) return say(t("no_mistakes"));
         exercise = { left, at: 0, solved: 0 };
@@ -297,7 +307,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       return;
     }
     const { number: i, at, left, said, done } = exercise, turn = view.turns[i];
-    task.replaceChildren(h("h2", {}, t("exercise_of", { at: at + 1, n: left.length })),
+    fill(task, h("h2", {}, t("exercise_of", { at: at + 1, n: left.length })),
       h("p", { id: "exercise-text", role: "status" }, seatTag(turn.seat, h("b", {}, who(view, turn.seat))), " ", t("exercise_text", { move: moveText(turn), x: percent(turnAt(i)?.loss) })),
       said ? h("p", { class: done ? "good" : "bad", id: "exercise-said", role: "status" }, said) : null,
       h("p", { class: "actions" }, done ? null : h("button", { type: "button", id: "exercise-show", onclick: () => {
@@ -413,7 +423,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   function showEngine() {
     engineButton.textContent = t(analysis ? "engine_off" : "engine_on");
     engineButton.setAttribute("aria-pressed", String(!!analysis));
-    engineLines.replaceChildren(...(analysis?.error ? [h("p", { class: "bad" }, analysis.error)] : []), ...(analysis?.lines || []).map(l =>
+    fill(engineLines, ...(analysis?.error ? [h("p", { class: "bad" }, analysis.error)] : []), ...(analysis?.lines || []).map(l =>
       h("p", { class: "engine-line" }, h("span", { class: "rank-tag" }, l.rank), " ", h("b", {}, l.share != null ? percent(l.share) : number(l.score)), " ",
         h("span", { class: "dim" }, [l.depth != null ? t("depth", { depth: l.depth }) : "", l.nodes ? t("nodes", { n: many(l.nodes) }) : "", l.nps ? t("speed", { speed: many(l.nps) }) : ""].filter(Boolean).join(", ")),
         h("span", { class: "line" }, " " + (l.line || []).join(" · ")))));
@@ -430,7 +440,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       ...TO_FIND.map(label => [`${SIGNS[label]} ${t("label_" + label)}`, s => s.labels[label] ?? 0, "n"]),
       [t("missed_wins"), s => s.missed_wins, "n"], ...(d.seats.some(s => s.luck != null) ? [[t("luck_all"), s => number(s.luck), "n"]] : []),
       [t("time"), s => `${s.seconds.toFixed(1)} s`, "n"], [t("time_idle"), s => `${s.idle_seconds.toFixed(1)} s`, "n"]];
-    sums.replaceChildren(h("h2", {}, t("seats_table")), h("table", {}, h("thead", {}, h("tr", {}, columns.map(([title, , kind]) => h("th", { class: kind }, title)))),
+    fill(sums, h("h2", {}, t("seats_table")), h("table", {}, h("thead", {}, h("tr", {}, columns.map(([title, , kind]) => h("th", { class: kind }, title)))),
       h("tbody", {}, d.seats.filter(s => s.player != null).map(s => h("tr", {}, columns.map(([, value, kind]) => h("td", { class: kind }, value(s))))))));
     if (d.harm?.length) {
       sums.append(h("h2", {}, t("harm")), h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, ""), view.labels.map(l => h("th", { class: "n" }, l)))),
@@ -458,7 +468,10 @@ async function reviewGame(main, { parameters, games }, asked) {
   document.title = `${view.title} – quartet`;
   if (about?.lenses.length) {
     lensBox.append(h("option", { value: "" }, t("no_lens")));
-    post("lenses", { ...source, step: 0 }).then(got => lensBox.append(...got.lenses.map(l => h("option", { value: l.title }, known("lens_" + l.name) ? `${t("lens_" + l.name)}: ${l.title}` : l.title))), () => {});
+    lensBox.append(...about.lenses.map(name => {
+      const [first, ...rest] = name.split(" ");
+      return h("option", { value: name }, known("lens_" + first) ? [t("lens_" + first), ...rest].join(" ") : name);
+    }));
   }
   list.update(view.turns, true);
   panel.setGame(game);

@@ -1,5 +1,5 @@
 // The runs: what there are, and of one its tables, games and curves, as they grow. Results stay hidden until they are wanted.
-import { follow, get, guarded, h, number, percent, query, seatTag, settings, t } from "./page.js";
+import { fill, follow, get, guarded, h, many, number, percent, query, seatTag, settings, t } from "./page.js";
 
 const encode = encodeURIComponent;
 const table = (columns, rows, extra = {}) => h("table", extra, h("thead", {}, h("tr", {}, columns.map(c => h("th", { class: c.kind || "", scope: "col" }, c.title)))),
@@ -22,7 +22,7 @@ export async function runs(main, { games }) {
   function show() {
     if (!lines) return;
     const shown = settings.get("results", false);
-    box.replaceChildren(lines.length ? table([
+    fill(box, lines.length ? table([
       { title: t("run"), value: r => h("a", { href: "#/run/" + encode(r.name) }, r.name) }, { title: t("kind"), value: r => r.kind },
       { title: t("game"), value: r => titles[r.game] || r.game || "" }, { title: t("players"), value: r => (r.players || []).join(", ") },
       { title: t("games"), value: r => ofText(r), kind: "n" }, { title: t("state"), value: r => stateText(r.state) }, { title: t("changed"), value: r => r.last || "" },
@@ -66,16 +66,17 @@ export async function run(main, { path: [name], parameters }) {
   let filter = { sort: "number", order: "asc", offset: 0, limit: 100, ...Object.fromEntries([...parameters].filter(([k]) => ["player", "result", "forfeit", "opening", "least", "most", "sort", "order", "offset"].includes(k))) };
   const head = h("div", {}), body = h("div", { id: "run-body" }), bar = h("div", { class: "tabs", role: "tablist", "aria-label": t("tables") });
   const shown = () => settings.get("results", false);
-  const players = () => (found.standings || []).map(s => s.player).sort();
+  const players = () => [...(found.names || [])].sort();
   let turn = 0, charts = [], showAgain = null;
 
   function showHead() {
     const test = found.test, lines = [`${found.title || found.game || ""} · ${found.kind} · ${stateText(found.state)} · ${t("games")}: ${ofText(found)}`];
-    head.replaceChildren(h("h1", {}, found.name), h("p", { id: "run-state" }, lines.join("")), h("p", { class: "actions" }, resultsSwitch(() => {
+    fill(head, h("h1", {}, found.name), h("p", { id: "run-state" }, lines.join("")), h("p", { class: "actions" }, resultsSwitch(() => {
       showHead();
       showBody();
     })), test && shown() ? h("p", { id: "verdict" }, h("b", {}, test.decision ? t("decision_" + test.decision) : t("undecided")), " ",
-      `LLR ${number(test.llr, 3)} (${number(test.lower, 3)}, ${number(test.upper, 3)}), ${t("test_of", { a: number(test.s1, 4), b: number(test.s0, 4) })}, ${t("blocks", { n: test.blocks })}`) : "",
+      `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join(", ")}), ${t("test_of", { a: number(test.scores[1], 4), b: number(test.scores[0], 4) })}, ${t("blocks", { n: test.blocks })}`,
+      test.elo ? `, Elo ${number(test.elo[0], 1)} (${number(test.elo[1], 1)} … ${number(test.elo[2], 1)})` : "") : "",
       found.note && shown() ? h("p", { class: "dim" }, found.note) : "",
       found.live?.length ? h("p", { id: "run-live" }, t("live_now") + " ", found.live.map(g => [h("a", { href: `#/live/${encode(name)}/${g.number}` }, `#${g.number}`), ` (${t("turns", { n: g.turns })}) `])) : "");
     document.title = `${found.name} – quartet`;
@@ -85,13 +86,14 @@ export async function run(main, { path: [name], parameters }) {
   function standings() {
     if (!found.standings?.length) return h("p", { class: "dim" }, t("no_table"));
     if (!shown()) return [hidden(), h("ul", { class: "plain" }, players().map(p => h("li", {}, p)))];
-    const rows = found.standings, any = key => rows.some(r => r[key] != null), fouls = r => Object.entries(r.forfeits || {});
+    const rows = found.standings, any = key => rows.some(r => r[key] != null), fouls = r => Object.entries(r.lost || {});
     return [h("div", { class: "scroll", tabindex: 0, "aria-label": t("tab_standings") }, table([
-      { title: "#", value: r => r.rank, kind: "n" }, { title: t("player"), value: r => r.player }, { title: t("games"), value: r => r.games, kind: "n" },
+      { title: "#", value: r => r.rank, kind: "n" }, { title: t("player"), value: r => r.name }, { title: t("games"), value: r => r.games, kind: "n" },
       { title: t("wdl"), value: r => `${r.wins}-${r.draws}-${r.losses}`, kind: "n" }, { title: "%", value: r => (r.share == null ? "–" : (100 * r.share).toFixed(1) + (r.error != null ? ` ± ${(100 * r.error).toFixed(1)}` : "")), kind: "n" },
-      ...(any("elo") ? [{ title: "Elo", kind: "n", value: r => (r.elo == null ? "–" : [number(r.elo, 0), r.low != null || r.high != null ? h("span", { class: "dim" }, ` ${number(r.low, 0)} … ${number(r.high, 0)}`) : ""]) }] : []),
+      ...(any("elo") ? [{ title: "Elo", kind: "n", value: r => (r.elo == null ? "–" : [number(r.elo, 0), r.elo95 ? h("span", { class: "dim" }, ` ${number(r.elo95[0], 0)} … ${number(r.elo95[1], 0)}`) : ""]) }] : []),
       ...(any("depth") ? [{ title: t("depth_title"), value: r => number(r.depth, 1), kind: "n" }] : []),
-      ...(any("seconds") ? [{ title: t("time_move"), value: r => (r.seconds == null ? "–" : `${number(r.seconds, 2)} s`), kind: "n" }] : []),
+      ...(any("nodes_per_second") ? [{ title: t("speed_title"), value: r => many(r.nodes_per_second && Math.round(r.nodes_per_second)), kind: "n" }] : []),
+      ...(any("seconds") ? [{ title: t("time_move"), value: r => (r.seconds == null || !r.turns ? "–" : `${number(r.seconds / r.turns, 3)} s`), kind: "n" }] : []),
       ...(any("longest") ? [{ title: t("time_longest"), value: r => (r.longest == null ? "–" : `${number(r.longest, 2)} s`), kind: "n" }] : []),
       { title: t("forfeits"), value: r => (fouls(r).length ? h("span", { class: "bad" }, fouls(r).map(([verdict, n]) => `✗ ${t("verdict_" + verdict)}: ${n}`).join(", ")) : "0"), kind: "n" },
     ], rows, { id: "standings" })), found.by_seat?.length ? h("p", { class: "dim" }, t("by_seat") + " ", found.by_seat.map((x, s) => [seatTag(s, typeof x === "number" ? percent(x) : Array.isArray(x) ? x.join("-") : String(x?.share != null ? percent(x.share) : JSON.stringify(x))), " "])) : null];
@@ -99,7 +101,7 @@ export async function run(main, { path: [name], parameters }) {
   function crosstable() {
     if (!found.crosstable?.length) return h("p", { class: "dim" }, t("no_table"));
     if (!shown()) return hidden();
-    const names = found.standings.map(s => s.player);
+    const names = found.names || [];
     return h("div", { class: "scroll", tabindex: 0, "aria-label": t("tab_crosstable") }, h("table", { id: "crosstable" }, h("thead", {}, h("tr", {}, h("td", {}), names.map((n, i) => h("th", { class: "n", scope: "col", title: n }, i + 1)))),
       h("tbody", {}, found.crosstable.map((row, i) => h("tr", {}, h("th", { scope: "row" }, `${i + 1} ${names[i] ?? ""}`), row.map(cell => h("td", { class: "n", title: cell ? t("points_of", { points: number(cell.points), games: cell.games }) : "" },
         cell ? `${number(cell.points, 1)}/${cell.games}` : "·")))))));
@@ -138,20 +140,20 @@ export async function run(main, { path: [name], parameters }) {
     const [series, uPlot] = await Promise.all([get(at + "/series"), plotter()]);
     if (mine !== turn) return null;
     const box = h("div", { id: "charts" });
-    if (!series.curves.length || series.games.length < 2) return h("p", { class: "dim" }, t("no_curves"));
+    if (!series.curves.some(c => c.games.length > 1)) return h("p", { class: "dim" }, t("no_curves"));
     queueMicrotask(() => {
       for (const chart of charts) chart.destroy();
       charts = [];
       series.curves.forEach((curve, i) => {
         const ink = colour("--ink"), grid = colour("--line"), own = colour(`--seat${(i + 2) % 4}`), dim = colour("--dim");
-        const data = [series.games, curve.values], lines = [{ label: t("games") }, { label: curve.name, stroke: own, width: 2, points: { show: series.games.length < 3 } }], bands = [];
+        const xs = curve.games, data = [xs, curve.values], lines = [{ label: t("games") }, { label: curve.name, stroke: own, width: 2, points: { show: xs.length < 3 } }], bands = [];
         if (curve.low && curve.high) {
           data.push(curve.high, curve.low);
           lines.push({ label: t("upper"), stroke: own, width: 0.5, dash: [4, 4], points: { show: false } }, { label: t("lower"), stroke: own, width: 0.5, dash: [4, 4], points: { show: false } });
           bands.push({ series: [2, 3], fill: own.replace("rgb(", "rgba(").replace(")", ", 0.15)") });
         }
         for (const [k, bound] of (curve.bounds || []).entries()) {
-          data.push(series.games.map(() => bound));
+          data.push(xs.map(() => bound));
           lines.push({ label: `H${k}`, stroke: dim, width: 1, dash: [8, 4], points: { show: false } });
         }
         const holder = h("figure", { role: "img", "aria-label": `${curve.name}: ${number(curve.values.findLast(x => x != null), 2)}` }, h("figcaption", {}, curve.name));
@@ -168,7 +170,7 @@ export async function run(main, { path: [name], parameters }) {
   }
   async function showBody() {
     const mine = ++turn;
-    bar.replaceChildren(...tabs.map(key => h("button", { role: "tab", id: "tab-" + key, type: "button", "aria-selected": String(key === tab), tabIndex: key === tab ? 0 : -1, "aria-controls": "run-body",
+    fill(bar, ...tabs.map(key => h("button", { role: "tab", id: "tab-" + key, type: "button", "aria-selected": String(key === tab), tabIndex: key === tab ? 0 : -1, "aria-controls": "run-body",
       onclick: () => choose(key), onkeydown: event => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (step) choose(tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length], true);
@@ -180,7 +182,7 @@ export async function run(main, { path: [name], parameters }) {
     const made = await { standings, crosstable, games: gamesTable, charts: chartsTab, plan }[tab](mine);
     if (mine !== turn || made === null) return;
     const focused = body.contains(document.activeElement) ? document.activeElement.id : null;
-    body.replaceChildren(...[made].flat().filter(Boolean));
+    fill(body, ...[made].flat().filter(Boolean));
     if (focused) document.getElementById(focused)?.focus();
   }
   const choose = (key, focus) => {
