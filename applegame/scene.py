@@ -70,7 +70,7 @@ def lenses(position: Position) -> tuple[Lens, ...]:
             cells = tuple(f"{r} {c}" for r in range(r1, r2 + 1) for c in range(c1, c2 + 1))
             regions.append(Region(cells, _lead(position.play(move), seat) - lead, seat))
     regions.sort(key=lambda region: -(region.value or 0))
-    return (Lens(LENSES[0], "legal rectangles with their swing", seat, regions=tuple(regions)),)
+    return (Lens("rectangles", "legal rectangles with their swing", seat, regions=tuple(regions)),)
 
 
 def _lead(position: Position, seat: int) -> int:

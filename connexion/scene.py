@@ -63,7 +63,7 @@ def read(text: str, position: Position) -> Move:
     return protocol.parse_answer(f"PUT {cell} {tile.upper()}", position.to_move)
 
 
-LENSES = ("groups FIRST", "groups SECOND", "gain FIRST", "gain SECOND")
+LENSES = ("groups", "gain")
 ATTRIBUTES = ("pattern", "colour")
 """What tiles of a group of each seat share."""
 
@@ -74,7 +74,7 @@ def lenses(position: Position) -> tuple[Lens, ...]:
     grouped = [_groups(position, seat) for seat in range(2)]
     shown = [
         Lens(
-            LENSES[seat],
+            "groups",
             f"groups of {side}, of equal {ATTRIBUTES[seat]}",
             seat,
             regions=tuple(
@@ -87,7 +87,7 @@ def lenses(position: Position) -> tuple[Lens, ...]:
     ]
     shown += [
         Lens(
-            LENSES[2 + seat],
+            "gain",
             f"points that {side} gains there with its best tile",
             seat,
             values=tuple(

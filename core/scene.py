@@ -12,7 +12,7 @@ and know no game. The module of a game has
 and it may have
 
     LENSES: tuple[str, ...]             names of what else can be seen
-    lenses(position) -> tuple[Lens]     all of that, in the order of the names
+    lenses(position) -> tuple[Lens]     all of that, in the order of the names and then of the seats
 
 Agents never import this module.
 """
@@ -100,7 +100,7 @@ class Lens:
 
     Attributes:
         name: str; one of the game's LENSES. title: str; what it shows, in a few words.
-        seat: int | None; whom it is about.
+        seat: int | None; whom it is about; name and seat together are unique.
         values: tuple[tuple[str, float], ...]; names of cells with a number each.
         regions: tuple[Region, ...]; to be outlined.
         paths: tuple[tuple[str, ...], ...]; lines from cell to cell.

@@ -120,7 +120,8 @@ def test_lenses_name_what_is_there(game: Game) -> None:
     for position in sample(game, RANDOM_CASES // 200):
         known = set(names(module.scene(position)))
         shown = module.lenses(position) if hasattr(module, "lenses") else ()
-        assert tuple(lens.name for lens in shown) == getattr(module, "LENSES", ())
+        assert tuple(dict.fromkeys(lens.name for lens in shown)) == getattr(module, "LENSES", ())
+        assert len({(lens.name, lens.seat) for lens in shown}) == len(shown)
         for lens in shown:
             assert {cell for cell, _ in lens.values} <= known
             assert {cell for region in lens.regions for cell in region.cells} <= known

@@ -63,7 +63,7 @@ def lenses(position: Position) -> tuple[Lens, ...]:
         for index, label in enumerate(position.cells):
             if label == seat + 1:
                 paths += _jumps(position, index)
-    return (Lens(LENSES[0], "paths of jumps", seat, paths=tuple(paths)),)
+    return (Lens("jumps", "paths of jumps", seat, paths=tuple(paths)),)
 
 
 def _jumps(position: Position, start: int) -> list[tuple[str, ...]]:

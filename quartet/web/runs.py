@@ -314,7 +314,8 @@ class LiveGame:
             data = self._file.read_bytes()
         except OSError:
             self._over = True
-            return [("end", {"result": self._recorded()})]
+            is_told = self._viewer is not None and self._viewer.view["result"] is not None
+            return [] if is_told else [("end", {"result": self._recorded()})]
         events: list[tuple[str, Json]] = []
         if len(data) < self._offset:  # it begins anew, or turns were taken back
             self._offset, self._viewer = 0, None

@@ -118,9 +118,11 @@ class Viewer:
         if not self.table.per_move and self.view["clock"]["runs"][turn.seat]:
             left = max(0, self._clocks[turn.seat] - turn.ms)
             self._clocks[turn.seat] = left
-        self._boards.add(self._scene.scene(self.position))
+        seen = self._scene.scene(self.position)
+        self._boards.add(seen)
         position, view = self.position, self.view
-        shown = self._shown(turn, before)
+        held = [h.pieces[-1].text for h in seen.hands if h.pieces and h.seat == turn.seat]
+        shown = self._shown(turn, before, held[0] if held else None)
         view["turns"].append(shown)
         view["scores"].append(list(position.scores()))
         now = {"to_move": position.to_move, "over": position.over, "ply": position.ply}
@@ -189,7 +191,8 @@ class Viewer:
         protocol = self.game.protocol
         return protocol.parse_answer(protocol.format_answer(move, 0), seat)
 
-    def _shown(self, turn: Turn, before: Any) -> Json:
+    def _shown(self, turn: Turn, before: Any, newest: str | None) -> Json:
+        """A turn; `newest` is what lies last in the mover's hand."""
         move = turn.move
         words = [*turn.said, *((turn.seat, text) for text in turn.stderr.splitlines())]
         return {
@@ -202,7 +205,7 @@ class Viewer:
             "seconds": turn.seconds,
             "ms": turn.ms,
             "clock": None if self.table.per_move else self._clocks[turn.seat],
-            "drawn": turn.drawn,
+            "drawn": None if turn.drawn is None else newest,
             "info": None if turn.info is None else self.info(turn.info, turn.seat, before, move),
             "said": _remarks(words),
             "exit": turn.exit,
