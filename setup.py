@@ -207,7 +207,8 @@ def main() -> None:
                 "*.bin",
                 "*.html",
                 "calibration.json",
-            ]
+            ],
+            "quartet.web": ["static/**/*"],
         },
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildExtensions},

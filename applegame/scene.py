@@ -9,7 +9,7 @@ from applegame import protocol
 from applegame.protocol import COLUMNS, ROWS
 from applegame.reference import PASS, Position
 from applegame.text import NOBODY, OWNED
-from core.scene import PASS_PART, Cell, Parts, Piece, Scene
+from core.scene import PASS_PART, Cell, Lens, Parts, Piece, Region, Scene
 
 if TYPE_CHECKING:
     from core.rules import Move
@@ -54,3 +54,25 @@ def write(move: Move, position: Position) -> str:
 
 def read(text: str, position: Position) -> Move:
     return protocol.parse_answer(text, position.to_move)
+
+
+LENSES = ("rectangles",)
+
+
+def lenses(position: Position) -> tuple[Lens, ...]:
+    """The legal rectangles, each with its swing: by how many cells it changes the mover's lead."""
+    seat = position.to_move
+    lead = _lead(position, seat)
+    regions = []
+    for move in position.legal():
+        if move != PASS:
+            r1, c1, r2, c2 = move
+            cells = tuple(f"{r} {c}" for r in range(r1, r2 + 1) for c in range(c1, c2 + 1))
+            regions.append(Region(cells, _lead(position.play(move), seat) - lead, seat))
+    regions.sort(key=lambda region: -(region.value or 0))
+    return (Lens("rectangles", "legal rectangles with their swing", seat, regions=tuple(regions)),)
+
+
+def _lead(position: Position, seat: int) -> int:
+    scores = [score or 0 for score in position.scores()]
+    return scores[seat] - scores[1 - seat]

@@ -46,6 +46,7 @@ EXTRAS = {
     "tournament": "stats",
     "train": "train",
     "tune": "tune",
+    "serve": "web",
     "--cluster": "cluster",
 }
 """Sub-command of `quartet`, or option, -> the extra that it needs."""

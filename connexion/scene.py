@@ -10,10 +10,10 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from connexion import protocol
-from connexion.geometry import CELL, CELLS, LETTERS, NUMBERS, SIGNS, TILES
+from connexion.geometry import CELL, CELLS, LETTERS, NEIGHBOURS, NUMBERS, SIGNS, TILES
 from connexion.reference import PASS, Position
 from core.messages import SIDES
-from core.scene import PASS_PART, Cell, Hand, Parts, Piece, Scene
+from core.scene import PASS_PART, Cell, Hand, Lens, Parts, Piece, Region, Scene
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,77 @@ def read(text: str, position: Position) -> Move:
     """The word PUT may be left away."""
     cell, _, tile = text.lower().strip().removeprefix("put").strip().partition(" ")
     return protocol.parse_answer(f"PUT {cell} {tile.upper()}", position.to_move)
+
+
+LENSES = ("groups", "gain")
+ATTRIBUTES = ("pattern", "colour")
+"""What tiles of a group of each seat share."""
+
+
+def lenses(position: Position) -> tuple[Lens, ...]:
+    """Groups of two tiles and more with the square of their size; and for every empty cell what the
+    best tile of a seat's own hand would gain it there."""
+    grouped = [_groups(position, seat) for seat in range(2)]
+    shown = [
+        Lens(
+            "groups",
+            f"groups of {side}, of equal {ATTRIBUTES[seat]}",
+            seat,
+            regions=tuple(
+                Region(tuple(CELLS[cell] for cell in group), len(group) ** 2, seat)
+                for group in {id(group): group for group in grouped[seat].values()}.values()
+                if len(group) > 1
+            ),
+        )
+        for seat, side in enumerate(SIDES)
+    ]
+    shown += [
+        Lens(
+            "gain",
+            f"points that {side} gains there with its best tile",
+            seat,
+            values=tuple(
+                (name, max(_gain(position, grouped[seat], seat, cell, t) for t in hand))
+                for cell, name in enumerate(CELLS)
+                if hand and position.cells[cell] is None
+            ),
+        )
+        for seat, (side, hand) in enumerate(zip(SIDES, position.hands, strict=True))
+    ]
+    return tuple(shown)
+
+
+def _attribute(seat: int, tile: int) -> int:
+    """What tiles of a seat's groups share: the pattern for FIRST, the colour for SECOND."""
+    return tile // 4 if seat else tile % 4
+
+
+def _groups(position: Position, seat: int) -> dict[int, list[int]]:
+    """The seat's groups, by each of their cells."""
+    found: dict[int, list[int]] = {}
+    for start, first in enumerate(position.cells):
+        if first is None or start in found:
+            continue
+        group = found[start] = [start]
+        for cell in group:  # which grows
+            for other in NEIGHBOURS[cell]:
+                tile = position.cells[other]
+                same = tile is not None and _attribute(seat, tile) == _attribute(seat, first)
+                if same and other not in found:
+                    found[other] = group
+                    group.append(other)
+    return found
+
+
+def _gain(position: Position, groups: dict[int, list[int]], seat: int, cell: int, tile: int) -> int:
+    """What a tile on an empty cell gains a seat."""
+    joined = {}
+    for other in NEIGHBOURS[cell]:
+        there = position.cells[other]
+        if there is not None and _attribute(seat, there) == _attribute(seat, tile):
+            joined[id(groups[other])] = len(groups[other])
+    sizes = joined.values()
+    return int((1 + sum(sizes)) ** 2 - sum(size**2 for size in sizes))
 
 
 def _hand(seat: int, tiles: Sequence[int]) -> Hand:

@@ -9,6 +9,11 @@ and know no game. The module of a game has
     write(move, position) -> str        a move in the judge's own notation, as a person reads it
     read(text, position) -> Move        the move that a person types
 
+and it may have
+
+    LENSES: tuple[str, ...]             names of what else can be seen
+    lenses(position) -> tuple[Lens]     all of that, in the order of the names and then of the seats
+
 Agents never import this module.
 """
 
@@ -74,6 +79,39 @@ class Hand(NamedTuple):
     seat: int
     cells: tuple[Cell, ...]
     pieces: tuple[Piece, ...]
+
+
+class Region(NamedTuple):
+    """Cells that belong together.
+
+    Attributes:
+        cells: tuple[str, ...]; their names. value: float | None; what they are worth.
+        seat: int | None; to whom.
+    """
+
+    cells: tuple[str, ...]
+    value: float | None = None
+    seat: int | None = None
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What can be seen of a position beside its pieces.
+
+    Attributes:
+        name: str; one of the game's LENSES. title: str; what it shows, in a few words.
+        seat: int | None; whom it is about; name and seat together are unique.
+        values: tuple[tuple[str, float], ...]; names of cells with a number each.
+        regions: tuple[Region, ...]; to be outlined.
+        paths: tuple[tuple[str, ...], ...]; lines from cell to cell.
+    """
+
+    name: str
+    title: str
+    seat: int | None = None
+    values: tuple[tuple[str, float], ...] = ()
+    regions: tuple[Region, ...] = ()
+    paths: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -445,7 +445,7 @@ def test_the_page_in_a_browser(game: str, tmp_path: Path) -> None:
         view.on("pageerror", lambda error: faults.append(str(error)))
         view.on("request", lambda request: asked.append(request.url))
         view.goto(file.as_uri())
-        assert view.locator("#graph polyline.seat").count() == len(found.players)
+        assert view.locator("#graph path.curve").count() == len(found.players)
         assert view.locator("#moves tr").count() == len(found.turns)
         for _ in range(3):
             view.keyboard.press("ArrowRight")

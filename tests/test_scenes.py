@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from random import Random
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from rich.console import Console
@@ -16,7 +16,7 @@ from quartet import registry
 from quartet.cli import board
 from quartet.cli.keys import Keyboard
 from quartet.cli.person import ACROSS, ALONG, ESCAPED, Action, PersonView, Selection, TerminalPerson
-from tests.games import RANDOM_CASES, Game, random_games
+from tests.games import RANDOM_CASES, Game, load, random_games
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +113,79 @@ def test_what_is_written_is_read(game: Game) -> None:
                 assert module.read(typed, position) == move
             if game.info.lines is not None and text != PASS_PART:
                 assert protocol.parse_answer(text, position.to_move) == move
+
+
+def test_lenses_name_what_is_there(game: Game) -> None:
+    module: Any = module_of(game)
+    for position in sample(game, RANDOM_CASES // 200):
+        known = set(names(module.scene(position)))
+        shown = module.lenses(position) if hasattr(module, "lenses") else ()
+        assert tuple(dict.fromkeys(lens.name for lens in shown)) == getattr(module, "LENSES", ())
+        assert len({(lens.name, lens.seat) for lens in shown}) == len(shown)
+        for lens in shown:
+            assert {cell for cell, _ in lens.values} <= known
+            assert {cell for region in lens.regions for cell in region.cells} <= known
+            assert {cell for path in lens.paths for cell in path} <= known
+            assert lens.title
+
+
+def test_connexion_shows_groups_and_what_a_cell_gains() -> None:
+    game = load("connexion")
+    module: Any = module_of(game)
+    for position in open_positions(game, 20):
+        seat = position.to_move
+        *groups, first, second = module.lenses(position)
+        for lens, score in zip(groups, position.scores(), strict=True):
+            grouped = sum(len(region.cells) for region in lens.regions)
+            assert sum(region.value for region in lens.regions) + position.ply - grouped == score
+        best: dict[str, int] = {}
+        for move in position.legal():
+            _, cell = module.parts(move, position)
+            gain = (position.play(move).scores()[seat] or 0) - (position.scores()[seat] or 0)
+            best[cell] = max(gain, best.get(cell, 0))
+        assert dict((first, second)[seat].values) == best
+
+
+def test_the_apple_game_shows_rectangles_with_their_swing() -> None:
+    game = load("applegame")
+    module: Any = module_of(game)
+    for position in open_positions(game, 20):
+        (lens,) = module.lenses(position)
+        moves = [move for move in position.legal() if move != game.pass_move]
+        assert len(lens.regions) == len(moves)
+        swings = {region.cells: region.value for region in lens.regions}
+        for r1, c1, r2, c2 in moves:
+            cells = tuple(f"{r} {c}" for r in range(r1, r2 + 1) for c in range(c1, c2 + 1))
+            mine, theirs = position.play((r1, c1, r2, c2)).scores()
+            assert mine is not None
+            assert theirs is not None
+            before = position.scores()
+            swing = (mine - (before[0] or 0)) - (theirs - (before[1] or 0))
+            assert swings[cells] == (-swing if position.to_move else swing)
+
+
+def test_ugolki_shows_paths_of_jumps() -> None:
+    game = load("ugolki")
+    module: Any = module_of(game)
+    for position in open_positions(game, 20):
+        (lens,) = module.lenses(position)
+        pieces = {p.cell: p.owner for p in module.scene(position).pieces}
+        ends: set[tuple[str, str]] = set()
+        for path in lens.paths:
+            ends.add((path[0], path[-1]))
+            assert pieces[path[0]] == position.to_move
+            for here, there in pairwise(path):
+                (a, b), (c, d) = (map(int, cell.split()) for cell in (here, there))
+                assert sorted((abs(a - c), abs(b - d))) == [0, 2]
+                assert f"{(a + c) // 2} {(b + d) // 2}" in pieces
+        legal = {module.parts(move, position) for move in position.legal()}
+        far = {
+            (start, end)
+            for start, end in legal
+            if sum(abs(int(a) - int(b)) for a, b in zip(start.split(), end.split(), strict=True))
+            > 1
+        }
+        assert far <= ends <= legal
 
 
 @pytest.mark.parametrize("text", ["", "hello", "1", "9999999 1", "x" * 999, "²", "pass pass", "-"])

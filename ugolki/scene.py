@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.scene import PASS_PART, Cell, Parts, Piece, Scene
+from core.scene import PASS_PART, Cell, Lens, Parts, Piece, Scene
 from ugolki import protocol
 from ugolki.geometry import SEATS, SIZE, distance
-from ugolki.reference import LABELS, PASS, Position
+from ugolki.reference import DIRECTIONS, LABELS, PASS, Position
 
 if TYPE_CHECKING:
     from core.rules import Move
@@ -49,6 +49,38 @@ def write(move: Move, position: Position) -> str:  # noqa: ARG001
 
 def read(text: str, position: Position) -> Move:  # noqa: ARG001
     return PASS if text.strip().lower() == PASS_PART else protocol.parse_answer(text, 0)
+
+
+LENSES = ("jumps",)
+
+
+def lenses(position: Position) -> tuple[Lens, ...]:
+    """How the mover's pieces can jump: for every cell that one reaches by jumps alone, a shortest
+    path."""
+    seat = position.to_move
+    paths: list[tuple[str, ...]] = []
+    if not position.over:
+        for index, label in enumerate(position.cells):
+            if label == seat + 1:
+                paths += _jumps(position, index)
+    return (Lens("jumps", "paths of jumps", seat, paths=tuple(paths)),)
+
+
+def _jumps(position: Position, start: int) -> list[tuple[str, ...]]:
+    """The paths of the piece on a cell."""
+    found: dict[int, tuple[int, ...]] = {start: (start,)}
+    queue = [start]
+    for here in queue:  # which grows
+        for columns, rows in DIRECTIONS:
+            column, row = here % SIZE + 2 * columns, here // SIZE + 2 * rows
+            behind, over = row * SIZE + column, (row - rows) * SIZE + column - columns
+            if not (0 <= column < SIZE and 0 <= row < SIZE) or behind in found:
+                continue
+            if position.cells[over] in LABELS and position.cells[behind] == 0:
+                found[behind] = (*found[here], behind)
+                queue.append(behind)
+    del found[start]
+    return [tuple(f"{cell % SIZE} {cell // SIZE}" for cell in path) for path in found.values()]
 
 
 def _ground(column: int, row: int, label: int) -> str:

@@ -122,13 +122,10 @@ def of_records(
     if kind == "sprt":
         test = test or usual_test(casting.seats)
         blocks = complete(ordered, 2 if casting.seats == 2 else 2 * casting.seats)
-        scores: list[float] = []
-        for block in blocks:
-            scores.append(block_score(block))
-            if test.decision(test.llr(scores)) is not None:
-                break
-        decided = test.decision(test.llr(scores)) is not None
-        counted = [r for r in ordered if not decided or r.block < len(scores)]
+        scores = [block_score(block) for block in blocks]
+        end = test.end(scores)
+        scores = scores[:end]
+        counted = [r for r in ordered if end is None or r.block < end]
         return Outcome(casting, kind, counted, test=test, scores=scores, recorded=len(ordered))
     found = Outcome(
         casting,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -32,6 +32,8 @@ from quartet.arena.unit import GameResult, Played, Unit
 
 LIVE = "live"
 """The folder in a run's folder in which games that go on append their turns."""
+LINES = "done.jsonl"
+"""The file of a review's or a calibration's folder with a line for everything that is done."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -93,7 +95,8 @@ class Records:
             self._games.write(msgspec.json.encode(result) + b"\n")
             self._games.flush()
             self.done[result.number] = result
-            (self.folder / live_name(result.number)).unlink(missing_ok=True)
+            with suppress(PermissionError):  # on Windows, while somebody reads it
+                (self.folder / live_name(result.number)).unlink(missing_ok=True)
             with self._index:
                 self._insert(self._index, result)
         except (OSError, sqlite3.Error) as error:

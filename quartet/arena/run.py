@@ -223,19 +223,19 @@ class Local(Generic[WorkT, DoneT]):
         )
 
 
-_busy = threading.Event()
-"""In a worker: a game is being played."""
+busy = threading.Event()
+"""In a worker: there may be programs to end."""
 
 
 def _work(play: Play[WorkT, DoneT], unit: WorkT, cores: tuple[int, ...]) -> DoneT:
     # the pool outlives the exception that ended the game before, and has a unit left
     if leaving.is_set():
         sys.exit()
-    _busy.set()
+    busy.set()
     try:
         return play(unit, cores)
     finally:
-        _busy.clear()
+        busy.clear()
 
 
 @contextmanager
@@ -274,7 +274,7 @@ def _follow_master() -> None:
         # The exception ends the programs of a game on its way out.
         os.kill(os.getpid(), signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while _busy.is_set() and time.monotonic() < deadline:
+        while busy.is_set() and time.monotonic() < deadline:
             time.sleep(0.01)
     os._exit(1)
 

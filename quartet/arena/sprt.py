@@ -29,6 +29,8 @@ UNSEEN = 1e-3
 """Blocks that a value counts which never occurred, as in fishtest: without it the first pair won
 would exclude any mean but 1."""
 
+CLOSE = 1e-12
+"""Where the search for a root ends, as a part of where it can still be."""
 PAIR = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The scores of a pair of games."""
 
@@ -72,27 +74,32 @@ def pentanomial(counts: Sequence[int], elo0: float, elo1: float) -> float:
 
 def _multiplier(counts: Mapping[float, float], mean: float) -> float:
     """The root x of the secular equation; it falls from infinity to minus infinity between its
-    outer poles."""
+    outer poles. By Newton's method, with bisection where that leads out of what is left; the
+    log-likelihood is flat there, so that the last digits do not matter."""
     low, high = min(counts) - mean, max(counts) - mean
     if not low < 0 < high:
         raise QuartetError(
             f"a mean of {mean:g} is impossible: blocks score from {min(counts):g} to "
             f"{max(counts):g}"
         )
-    left, right = -1 / high, -1 / low
+    terms = [(value - mean, count) for value, count in counts.items()]
+    left, right, x = -1 / high, -1 / low, 0.0
     while True:
-        x = (left + right) / 2
-        if x in {left, right}:
-            return x
-        if (
-            sum(
-                count * (value - mean) / (1 + x * (value - mean)) for value, count in counts.items()
-            )
-            > 0
-        ):
+        height = slope = 0.0
+        for distance, count in terms:
+            part = distance / (1 + x * distance)
+            height += count * part
+            slope -= count * part * part
+        if height > 0:
             left = x
         else:
             right = x
+        further = x - height / slope
+        if not left < further < right:
+            further = (left + right) / 2
+        if abs(further - x) <= CLOSE * (right - left) or further in {left, right}:
+            return further
+        x = further
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,15 @@ class Sprt:
     def llr(self, scores: Sequence[float]) -> float:
         """The log-likelihood ratio by the scores of complete blocks."""
         return llr(self.counts(scores), self.s0, self.s1)
+
+    def end(self, scores: Sequence[float]) -> int | None:
+        """The number of blocks after which the test has ended, None where it goes on."""
+        counts = self.counts([])
+        for number, score in enumerate(scores, start=1):
+            counts[score] = counts.get(score, 0) + 1
+            if self.decision(llr(counts, self.s0, self.s1)) is not None:
+                return number
+        return None
 
     def decision(self, ratio: float) -> Decision | None:
         """What a log-likelihood ratio decides; None: go on."""

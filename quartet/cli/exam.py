@@ -14,7 +14,7 @@ from rich.text import Text
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import exam, notes
+from quartet.arena import exam, notes, runs
 from quartet.arena.exam import Half, Line
 from quartet.arena.unit import GameResult
 from quartet.cli import running
@@ -121,7 +121,7 @@ def command(
                         "kinds": {
                             kind: figures(exam.by_kind(results, of)) for kind, of in kinds.items()
                         },
-                        "players": figured.figures(results, names, None),
+                        "players": runs.figures(results, names, None),
                     },
                     indent=2,
                 )
@@ -227,9 +227,9 @@ def figures(found: Mapping[str, Line]) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "games": line.games,
-            "share": figured.known(line.share),
-            "error": figured.known(line.error),
-            "theirs": figured.known(line.theirs),
+            "share": runs.known(line.share),
+            "error": runs.known(line.error),
+            "theirs": runs.known(line.theirs),
         }
         for name, line in found.items()
     }

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.background import Thinking
-from core.limits import Limits
-from core.native.clock import now
-from quartet import registry
 from quartet.cli import drawing
 from quartet.cli.person import Action, PersonView, TerminalPerson
-from quartet.judge.seats.engine import fast_rules, shown
+from quartet.judge.seats.engine import hint
 from quartet.judge.seats.seat import TakeBackError
 
 if TYPE_CHECKING:
@@ -20,9 +16,6 @@ if TYPE_CHECKING:
 
     from core.rules import Move
     from quartet.judge.match import Match
-
-HINT_SECONDS = 1.0
-"""What the game's engine may take to find a hint."""
 
 
 def chooser(console: Console) -> Callable[[Match], Move]:
@@ -60,14 +53,3 @@ def view(match: Match) -> PersonView:
         can_undo=match.can_take_back,
         hint=lambda: hint(match),
     )
-
-
-def hint(match: Match) -> Move:
-    """The move that the game's engine would play, after a moment's search."""
-    game = match.game
-    rules = fast_rules(game.info.name)
-    position = shown(match, match.position, rules)
-    engine = registry.load(game.info.name, "players").player("bot", 0)
-    found = Thinking(engine, position, Limits(deadline=now() + HINT_SECONDS)).outcome()
-    text = game.protocol.format_answer(found.move, position.to_move)
-    return game.protocol.parse_answer(text, match.position.to_move)

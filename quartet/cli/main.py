@@ -13,7 +13,7 @@ from core.leaving import leave_on
 from quartet import registry
 
 GROUPS = {
-    "Play": ("games", "match", "analyse", "perft"),
+    "Play": ("serve", "match", "games", "analyse", "perft"),
     "Measure": ("tournament", "sprt", "tune", "exam", "runs", "lost", "bench"),
     "Look back": ("review", "replay", "calibrate"),
     "Train": ("selfplay", "train"),
@@ -83,6 +83,7 @@ def cli(context: click.Context) -> None:
     check failed, 2 bad input (one line on standard error says what is wrong), 130 interrupted.
 
     \b
+    quartet serve --open                                play, watch and review in a browser
     quartet match ugolki human bot bot bot              sit down at a game
     quartet sprt ugolki ./new.exe ./old.exe             is the new version stronger?
     quartet review game.log --html game.html            where was it lost?

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from pathlib import Path
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from core.errors import QuartetError, TextError
 from core.messages import Ply
-from quartet.arena import outcome, ratings, records
+from quartet.arena import ratings, records
 from quartet.arena import tuning as tuning_steps
+from quartet.arena.curves import Curve, curves, mean_and_error
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 
@@ -23,11 +24,8 @@ if TYPE_CHECKING:
     from quartet.arena.outcome import Outcome
     from quartet.arena.unit import GameResult
 
-POINTS = 80
-"""Of a curve over the games, at most."""
 LOGS = 400
 """Logs of which the times are read, spread over the run."""
-LEVEL = NormalDist().inv_cdf((1 + ratings.LEVEL) / 2)
 
 
 def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path) -> None:
@@ -42,12 +40,15 @@ def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path)
     """
     if not results:
         raise QuartetError("there are no games yet")
-    parts = [_score if found.casting.seats == 2 and len(found.names) == 2 else _shares]
-    parts += [_llr] if found.test is not None else []
-    parts += [_times, _seats]
-    figure = _figure(len(parts))
-    for axes, part in zip(figure.axes, parts, strict=True):
-        part(axes, found, folder)
+    by_unit: dict[str, list[Curve]] = {}
+    for curve in curves(found):
+        by_unit.setdefault(curve.unit, []).append(curve)
+    figure = _figure(len(by_unit) + 2)
+    for axes, group in zip(figure.axes, by_unit.values(), strict=False):
+        _draw(axes, group)
+    _times(figure.axes[-2], found, folder)
+    _seats(figure.axes[-1], found)
+    for axes in figure.axes:
         axes.grid(visible=True, alpha=0.3)
     figure.suptitle(f"{found.casting.game}, {found.kind}: {len(found.results)} games")
     _save(figure, file)
@@ -107,77 +108,27 @@ def _save(figure: Any, file: Path) -> None:
         raise QuartetError(f"cannot write {file}: {error}") from error
 
 
-def checkpoints(number: int) -> list[int]:
-    """So many blocks to look at, evenly, the last included."""
-    steps = min(POINTS, number)
-    return sorted({max(1, round(number * (i + 1) / steps)) for i in range(steps)})
-
-
-def _score(axes: Any, found: Outcome, folder: Path) -> None:
-    """Elo of the first of two over the games; where an interval is one-sided, so is the band."""
-    del folder
-    blocks = ratings.blocks(found.results)
-    size = fmean(len(block) for block in blocks)
-    x, middle, low, high = [], [], [], []
-    for count in checkpoints(len(blocks)):
-        pairs = outcome.pair_scores([game for block in blocks[:count] for game in block])
-        rating = ratings.elo(pairs)
-        x.append(count * size)
-        middle.append(rating.elo if math.isfinite(rating.elo) else math.nan)
-        low.append(rating.low)
-        high.append(rating.high)
-    shown = [value for value in (*middle, *low, *high) if math.isfinite(value)]
-    bottom, top = min([*shown, -20]) - 20, max([*shown, 20]) + 20
-    axes.fill_between(
-        x, [max(bottom, v) for v in low], [min(top, v) for v in high], alpha=0.25, label="95 %"
+def _draw(axes: Any, curves: Sequence[Curve]) -> None:
+    """Curves of one unit; where an interval is one-sided, so is the band."""
+    is_elo = curves[0].unit == "Elo"
+    shown = [v for c in curves for v in (*c.values, *c.low, *c.high) if math.isfinite(v)]
+    bottom, top = (min([*shown, -20]) - 20, max([*shown, 20]) + 20) if is_elo else (0.0, 1.0)
+    for curve in curves:
+        (line,) = axes.plot(curve.games, curve.values, label=curve.name)
+        if curve.low:
+            low, high = [max(bottom, v) for v in curve.low], [min(top, v) for v in curve.high]
+            axes.fill_between(curve.games, low, high, alpha=0.15, color=line.get_color())
+        for bound, name in zip(curve.bounds or (), ("H0", "H1"), strict=False):
+            axes.axhline(bound, color="grey", linestyle="--", linewidth=0.8)
+            axes.annotate(name, (0, bound))
+    axes.set(
+        xlabel="games", ylabel={"share": "share of the win"}.get(curves[0].unit, curves[0].unit)
     )
-    axes.plot(x, middle, label=f"{found.names[0]} against {found.names[1]}")
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set(xlabel="games", ylabel="Elo", ylim=(bottom, top))
-    axes.legend()
-
-
-def _shares(axes: Any, found: Outcome, folder: Path) -> None:
-    """Everybody's share of the win over the games, with 95 % by the errors over blocks."""
-    del folder
-    blocks = ratings.blocks(found.results)
-    size = fmean(len(block) for block in blocks)
-    for player, name in enumerate(found.names):
-        own = [
-            fmean(shares)
-            for block in blocks
-            if (
-                shares := [g.shares[s] for g in block for s, p in enumerate(g.seats) if p == player]
-            )
-        ]
-        x, middle, low, high = [], [], [], []
-        for count in checkpoints(len(own)):
-            mean = fmean(own[:count])
-            variance = sum((v - mean) ** 2 for v in own[:count]) / max(1, count - 1)
-            error = LEVEL * math.sqrt(variance / count) if count > 1 and variance else math.nan
-            x.append(count * size * len(blocks) / len(own))
-            middle.append(mean)
-            low.append(mean - error)
-            high.append(mean + error)
-        (line,) = axes.plot(x, middle, label=name)
-        axes.fill_between(x, low, high, alpha=0.15, color=line.get_color())
-    axes.set(xlabel="games", ylabel="share of the win", ylim=(0, 1))
-    axes.legend()
-
-
-def _llr(axes: Any, found: Outcome, folder: Path) -> None:
-    """The log-likelihood ratio over the blocks, between its bounds."""
-    del folder
-    test = found.test
-    assert test is not None  # noqa: S101  (of a sequential test)
-    size = 2 if test.seats == 2 else 2 * test.seats
-    counts = checkpoints(len(found.scores)) if found.scores else []
-    ratios = [test.llr(found.scores[:n]) for n in counts]
-    axes.plot([n * size for n in counts], ratios)
-    for bound, name in ((test.lower, "H0"), (test.upper, "H1")):
-        axes.axhline(bound, color="grey", linestyle="--", linewidth=0.8)
-        axes.annotate(name, (0, bound))
-    axes.set(xlabel="games", ylabel="LLR")
+    if curves[0].low:
+        axes.set_ylim(bottom, top)
+        axes.legend()
+    if is_elo:
+        axes.axhline(0, color="grey", linewidth=0.8)
 
 
 def _times(axes: Any, found: Outcome, folder: Path) -> None:
@@ -211,15 +162,11 @@ def times_of(game: str, log: Path) -> list[tuple[int, int, float]]:
     return [(ply, entry.seat, float(entry.ms)) for ply, entry in enumerate(plies)]
 
 
-def _seats(axes: Any, found: Outcome, folder: Path) -> None:
+def _seats(axes: Any, found: Outcome) -> None:
     """The mean share of every seat, with 95 % over blocks; no bar where all blocks were alike."""
-    del folder
     blocks = ratings.blocks(found.results)
     for seat in range(found.casting.seats):
-        own = [fmean(game.shares[seat] for game in block) for block in blocks]
-        mean = fmean(own)
-        variance = sum((v - mean) ** 2 for v in own) / max(1, len(own) - 1)
-        error = LEVEL * math.sqrt(variance / len(own)) if variance else math.nan
+        mean, error = mean_and_error([fmean(game.shares[seat] for game in b) for b in blocks])
         axes.bar(seat + 1, mean, yerr=None if math.isnan(error) else error, capsize=4, alpha=0.7)
     axes.axhline(1 / found.casting.seats, color="grey", linewidth=0.8)
     axes.set(xlabel="seat", ylabel="share of the win", xticks=range(1, found.casting.seats + 1))

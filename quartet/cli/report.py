@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 from rich.progress import track
 
-from quartet.arena import outcome, ratings
+from quartet.arena import outcome, ratings, runs
 from quartet.arena.sprt import Decision
 from quartet.arena.standings import by_seat
 from quartet.cli import tables
@@ -64,14 +64,14 @@ def figures(found: Outcome, folder: Path, *, silent: bool) -> dict[str, Any]:
     if found.test is not None:
         return {
             **facts,
-            **test_figures(found.test, found.scores),
-            "players": tables.figures(found.results, found.names, None),
+            **runs.test_figures(found.test, found.scores),
+            "players": runs.figures(found.results, found.names, None),
         }
     rated, complaint = _rated(found, silent=silent)
     return {
         **facts,
         "ranking": [found.names[player] for player in found.order],
-        "players": tables.figures(found.results, found.names, rated),
+        "players": runs.figures(found.results, found.names, rated),
         "seat_shares": by_seat(found.results),
         "note": complaint,
     }
@@ -93,21 +93,6 @@ def test_text(test: Sprt, scores: Sequence[float]) -> str:
         f"{len(scores)} blocks, mean score {_mean(scores):.4f}{elo}; "
         f"blocks by score: {said or 'none'}"
     )
-
-
-def test_figures(test: Sprt, scores: Sequence[float]) -> dict[str, object]:
-    """The same for machines."""
-    ratio = test.llr(scores)
-    decision = test.decision(ratio)
-    return {
-        "decision": None if decision is None else decision.value,
-        "llr": ratio,
-        "bounds": [test.lower, test.upper],
-        "scores": [test.s0, test.s1],
-        "blocks": len(scores),
-        "mean": tables.known(_mean(scores)),
-        "counts": {f"{score:g}": count for score, count in test.counts(scores).items()},
-    }
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import json
 import sys
 import time
-from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +15,14 @@ import msgspec
 from rich.console import Console, Group
 from rich.live import Live
 
-from core.errors import QuartetError, TextError
-from quartet.arena import outcome, records, tuning
-from quartet.arena.files import is_held
-from quartet.arena.standings import crosstable
+from core.errors import QuartetError
+from quartet.arena import records, tuning
+from quartet.arena import runs as recorded
+from quartet.arena.runs import RESULTS, Filter, Run
 from quartet.cli import report, tables, tune
-from quartet.review.work import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import RenderableType
 
@@ -35,82 +31,6 @@ if TYPE_CHECKING:
 
 HOME = Path("runs")
 """Where runs lie that were given no other folder."""
-RESULTS = {
-    "win": lambda share: share == 1,
-    "draw": lambda share: 0 < share < 1,
-    "loss": lambda share: share == 0,
-}
-"""What --result takes, with --player."""
-
-
-@dataclass
-class Run:
-    """A folder of records.
-
-    Attributes:
-        folder: Path.
-        plan: dict[str, Any]; of run.json, or of plan.json.
-        results: list[GameResult]; on record. live: int; games that go on.
-        going: bool; whether a process plays it now.
-        samples: int; games on record; units of self-play, of a review, of a calibration, where it
-            is that.
-    """
-
-    folder: Path
-    plan: dict[str, Any]
-    results: list[GameResult]
-    live: int = 0
-    going: bool = False
-    samples: int = 0
-
-    @property
-    def kind(self) -> str:
-        """Of the plan."""
-        return str(self.plan.get("kind", "?"))
-
-    @property
-    def shown(self) -> bool:
-        """Whether it has games and a table."""
-        return self.kind in {"tournament", "sprt"}
-
-    def outcome(self) -> Outcome:
-        """What it has come to. Raises TextError."""
-        if not self.shown:
-            raise TextError(f"{self.folder} is a run of {self.kind}, which has no table of players")
-        seats = outcome.seats_of(self.plan)
-        test = outcome.read_test(self.folder, seats) if self.kind == "sprt" else None
-        return outcome.of_records(self.plan, self.results, test)
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Which games are meant; None: all.
-
-    Attributes:
-        player: str | None. result: str | None; of that player, a key of RESULTS.
-        forfeit: bool; only games with a forfeited turn (of that player).
-        opening: int | None; the seed. least, most: int | None; plies.
-    """
-
-    player: str | None = None
-    result: str | None = None
-    forfeit: bool = False
-    opening: int | None = None
-    least: int | None = None
-    most: int | None = None
-
-    def takes(self, game: GameResult, names: Sequence[str]) -> bool:
-        """Whether a game is meant."""
-        seats = [s for s, p in enumerate(game.seats) if self.player in {None, names[p]}]
-        if not seats:
-            return False
-        if self.result and not any(RESULTS[self.result](game.shares[s]) for s in seats):
-            return False
-        if self.forfeit and not any(foul.seat in seats for foul in game.fouls):
-            return False
-        if self.opening is not None and game.seed != self.opening:
-            return False
-        return (self.least or 0) <= game.plies <= (self.most or game.plies)
 
 
 @click.command(short_help="List runs, and print what they have come to.")
@@ -175,10 +95,10 @@ def command(
     if folder.is_file():
         _plot_losses(folder, plot)
         return
-    if not is_run(folder):
+    if not recorded.is_run(folder):
         show_list(folder, as_json=as_json)
         return
-    run = read(folder)
+    run = recorded.read(folder)
     if watch:
         follow(folder)
         return
@@ -211,62 +131,29 @@ def command(
     if list_games:
         parts["list"] = [row(folder, game, found) for game in taken]
     if worst is not None:
-        parts["worst"] = by_opening(taken, found, player)[:worst]
+        parts["worst"] = recorded.by_opening(taken, found, player)[:worst]
     if cross:
-        parts["crosstable"] = points_against(taken, found)
+        parts["crosstable"] = _crosstable(taken, found)
     if openings:
         parts["openings"] = sorted(
-            by_opening(taken, found, player), key=lambda line: int(line["opening"])
+            recorded.by_opening(taken, found, player), key=lambda line: int(line["opening"])
         )
     if as_json:
-        state = {"state": state_of(run, found), "recorded": len(run.results), "live": run.live}
+        state = {
+            "state": recorded.state_of(run, found),
+            "recorded": len(run.results),
+            "live": run.live,
+        }
         facts = report.figures(found, folder, silent=True)
         print(json.dumps({"kind": run.kind, **state, **facts, **parts}, indent=2))
         return
     if not parts:
         report.show(console, found, folder, silent=False)
-        console.print(f"{state_of(run, found)}; {_progress(run, found)}", soft_wrap=True)
+        console.print(f"{recorded.state_of(run, found)}; {_progress(run, found)}", soft_wrap=True)
     for lines in parts.values():
         console.print(tables.rows(lines))
     if list_games:
         console.print(f"{len(taken)} of {len(run.results)} games")
-
-
-# Reading.
-
-
-def is_run(folder: Path) -> bool:
-    """Whether a folder holds the records of a run."""
-    return any((folder / name).is_file() for name in ("run.json", "plan.json"))
-
-
-def read(folder: Path) -> Run:
-    """The records in a folder. Raises QuartetError and TextError."""
-    going = is_held(folder / "lock")
-    if not (folder / "run.json").is_file():
-        try:
-            plan = msgspec.json.decode((folder / "plan.json").read_bytes(), type=dict[str, Any])
-        except OSError as error:
-            raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
-        except msgspec.DecodeError as error:
-            raise TextError(f"{folder} holds records that cannot be read: {error}") from error
-        units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
-        if (folder / LINES).is_file():
-            units = (folder / LINES).read_bytes().count(b"\n")
-        return Run(folder, plan, [], going=going, samples=units)
-    plan, results = records.read(folder)
-    live = folder / records.LIVE
-    number = sum(1 for _ in live.glob("*.jsonl")) if going and live.is_dir() else 0
-    return Run(folder, plan, results, number, going, len(results))
-
-
-def state_of(run: Run, found: Outcome | None) -> str:
-    """Whether a run goes on, in a word or two."""
-    if run.going:
-        return "goes on"
-    units = _units(run.plan) if found is None else None
-    whole = found.finished if found is not None else units is not None and run.samples >= units
-    return "finished" if whole else "stopped"
 
 
 def _progress(run: Run, found: Outcome) -> str:
@@ -285,7 +172,7 @@ def show_list(folder: Path, *, as_json: bool) -> None:
             f"there is no folder {folder}; runs are kept in {HOME}/, or where --out says"
         )
     paths = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    lines = [listed(path) for path in paths if path.is_dir() and is_run(path)]
+    lines = [_listed(path) for path in paths if path.is_dir() and recorded.is_run(path)]
     if as_json:
         print(json.dumps(lines, indent=2))
         return
@@ -296,57 +183,28 @@ def show_list(folder: Path, *, as_json: bool) -> None:
     console.print(tables.rows(lines))
 
 
-def listed(path: Path) -> dict[str, Any]:
+def _listed(path: Path) -> dict[str, Any]:
     """A line of the list; what cannot be read says so."""
     try:
-        run = read(path)
-        found = run.outcome() if run.shown else None
+        run = recorded.read(path)
+        line = recorded.listed(path, run, run.outcome() if run.shown else None)
     except QuartetError as error:
         return {"folder": str(path), "kind": "?", "state": str(error)}
-    last = max((entry.stat().st_mtime for entry in path.iterdir()), default=0.0)
-    line: dict[str, Any] = {
-        "folder": str(path),
-        "kind": run.kind,
-        "game": run.plan.get("game", "?"),
-        "players": ", ".join(found.names) if found else "",
-        "games": len(run.results) if found else run.samples,
-        "of": (found.total if found else _units(run.plan)) or "",
-        "state": state_of(run, found),
-        "last": dt.datetime.fromtimestamp(last, dt.UTC).strftime("%Y-%m-%d %H:%M"),
-    }
-    if found is not None and found.results:
-        line["outcome"] = _in_short(found)
-    if run.kind == "tune" and (steps := tuning.read(path)):
-        values = steps[-1].values.items()
-        line["outcome"] = ", ".join(f"{name} {value:.4g}" for name, value in values)
-    return line
-
-
-def _units(plan: Mapping[str, Any]) -> int | None:
-    """All units of a review or a calibration, None where the plan does not say."""
-    logs = plan.get("logs")
-    if isinstance(logs, list):
-        return len(logs)
-    games = plan.get("games")
-    return games if isinstance(games, int) else None
-
-
-def _in_short(found: Outcome) -> str:
-    if found.test is not None:
-        ratio = found.test.llr(found.scores)
-        decision = found.test.decision(ratio)
-        return f"LLR {ratio:.2f}{f', {decision.value}' if decision else ''}"
-    best = found.order[0]
-    return f"{found.names[best]} leads"
+    of, players = line["of"] or "", ", ".join(line["players"])
+    return {"folder": str(path), **line, "of": of, "players": players}
 
 
 def _print_plan(run: Run, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"plan": run.plan, "units": run.samples, "state": state_of(run, None)}))
+        print(
+            json.dumps(
+                {"plan": run.plan, "units": run.samples, "state": recorded.state_of(run, None)}
+            )
+        )
         return
     for name, value in run.plan.items():
         print(f"{name}: {value}")
-    print(f"{run.samples} units on record; {state_of(run, None)}")
+    print(f"{run.samples} units on record; {recorded.state_of(run, None)}")
 
 
 def _show_tuning(run: Run, plot: Path | None, *, as_json: bool) -> None:
@@ -359,13 +217,17 @@ def _show_tuning(run: Run, plot: Path | None, *, as_json: bool) -> None:
         return
     if as_json:
         lines = [msgspec.to_builtins(step) for step in steps]
-        facts = {"kind": run.kind, "state": state_of(run, None), "recorded": len(run.results)}
+        facts = {
+            "kind": run.kind,
+            "state": recorded.state_of(run, None),
+            "recorded": len(run.results),
+        }
         print(json.dumps({**facts, "start": start, "trajectory": lines}, indent=2))
         return
     console = tables.wide(Console(highlight=False))
     console.print(tune.table(start, steps))
     console.print(
-        f"{state_of(run, None)}; {len(run.results)} of {run.plan['games']} games on record"
+        f"{recorded.state_of(run, None)}; {len(run.results)} of {run.plan['games']} games on record"
     )
 
 
@@ -388,59 +250,18 @@ def row(folder: Path, game: GameResult, found: Outcome) -> dict[str, Any]:
     }
 
 
-def by_opening(
-    games: Sequence[GameResult], found: Outcome, player: str | None
-) -> list[dict[str, Any]]:
-    """The mean share of a player (by default the best one) from every opening, the worst first."""
-    who = found.names.index(player) if player is not None else found.order[0]
-    shares: dict[int, list[float]] = defaultdict(list)
-    plies: dict[int, list[int]] = defaultdict(list)
-    for game in games:
-        for seat, sitting in enumerate(game.seats):
-            if sitting == who:
-                shares[game.seed].append(game.shares[seat])
-                plies[game.seed].append(game.plies)
-    lines = [
-        {
-            "opening": seed,
-            "player": found.names[who],
-            "games": len(own),
-            "share": round(sum(own) / len(own), 4),
-            "plies": round(sum(plies[seed]) / len(own), 1),
-        }
-        for seed, own in shares.items()
-    ]
-    return sorted(lines, key=lambda line: (line["share"], line["opening"]))
-
-
-def points_against(games: Sequence[GameResult], found: Outcome) -> list[dict[str, Any]]:
-    """Everybody's points against everybody; at larger tables the mean share beside each."""
-    names = found.names
-    if found.casting.seats == 2:
-        points = crosstable(games, len(names))
-        number = [[0] * len(names) for _ in names]
-        for game in games:
-            a, b = game.seats
-            number[a][b] += 1
-            number[b][a] += 1
-    else:
-        points = [[0.0] * len(names) for _ in names]
-        number = [[0] * len(names) for _ in names]
-        for game in games:
-            for seat, player in enumerate(game.seats):
-                for other, sitting in enumerate(game.seats):
-                    if seat != other:
-                        points[player][sitting] += game.shares[seat]
-                        number[player][sitting] += 1
+def _crosstable(games: Sequence[GameResult], found: Outcome) -> list[dict[str, Any]]:
+    """Everybody's points against everybody, and out of how many."""
+    points, number = recorded.points_against(games, len(found.names))
     return [
         {
             "player": name,
             **{
                 other: f"{points[i][j]:g} of {number[i][j]}" if number[i][j] else "-"
-                for j, other in enumerate(names)
+                for j, other in enumerate(found.names)
             },
         }
-        for i, name in enumerate(names)
+        for i, name in enumerate(found.names)
     ]
 
 
@@ -564,7 +385,7 @@ def follow(folder: Path) -> None:
     drawn = -1
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
-            run = read(folder)
+            run = recorded.read(folder)
             found = run.outcome()
             view = _view(run, found)
             if console.is_terminal:
@@ -581,21 +402,10 @@ def _view(run: Run, found: Outcome) -> RenderableType:
     parts: list[RenderableType] = [report.table(found)]
     if found.test is not None:
         parts.append(report.test_text(found.test, found.scores))
-    for number, plies in live_games(run.folder):
+    for number, plies in recorded.live_games(run.folder):
         parts.append(f"game {number} goes on, {plies} turns")
-    parts.append(f"{state_of(run, found)}; {_progress(run, found)}")
+    parts.append(f"{recorded.state_of(run, found)}; {_progress(run, found)}")
     return Group(*parts)
-
-
-def live_games(folder: Path) -> list[tuple[int, int]]:
-    """Games that go on, and their turns so far."""
-    found = []
-    for path in sorted((folder / records.LIVE).glob("*.jsonl")):
-        try:
-            found.append((int(path.stem), max(0, path.read_bytes().count(b"\n") - 1)))
-        except (OSError, ValueError):  # it has just ended
-            continue
-    return found
 
 
 def _plot_losses(file: Path, plot: Path | None) -> None:

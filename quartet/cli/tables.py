@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
@@ -113,43 +113,6 @@ def interval(rating: Rating) -> str:
     return f"{rating.low:+.0f} .. {rating.high:+.0f}"
 
 
-def figures(
-    results: Sequence[GameResult], names: Sequence[str], ratings: Sequence[Rating] | None
-) -> list[dict[str, Any]]:
-    """Everybody's figures for machines; None for what is not known."""
-    found = []
-    for line in standings(results, len(names)):
-        rating = None if ratings is None else ratings[line.player]
-        spent = line.use
-        found.append(
-            {
-                "name": names[line.player],
-                "games": line.games,
-                "wins": line.wins,
-                "draws": line.draws,
-                "losses": line.losses,
-                "score": line.score,
-                "share": known(line.share),
-                "error": known(line.error),
-                "elo": None if rating is None else known(rating.elo),
-                "elo95": None if rating is None else [known(rating.low), known(rating.high)],
-                "first_seat_share": line.first_score / line.firsts if line.firsts else None,
-                "seconds": spent.seconds,
-                "turns": spent.turns,
-                "longest": spent.longest,
-                "depth": known(line.depth),
-                "nodes_per_second": known(line.speed),
-                "lost": spent.lost,
-            }
-        )
-    return found
-
-
 def figure(value: float, digits: int) -> str:
     """A number for the table; a dash for nan."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def known(value: float) -> float | None:
-    """The value, None where it is no number: JSON has neither nan nor infinity."""
-    return value if math.isfinite(value) else None

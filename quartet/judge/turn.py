@@ -34,6 +34,8 @@ class Verdict(StrEnum):
     """The answer cannot be read as a move."""
     ILLEGAL = "illegal"
     """The answer is a move that the rules forbid."""
+    RESIGNED = "resigned"
+    """A person has given the game up."""
 
     @property
     def lost(self) -> bool:

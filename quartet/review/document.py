@@ -33,6 +33,26 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     proven: bool = False
 
 
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """Another move for a turn, as good as it is.
+
+    Attributes:
+        move, parts, share, score, proven: as in Candidate.
+        loss, score_loss: float | None; against the engine's move. label: str; by the loss.
+        is_best: bool; whether it is the engine's move.
+    """
+
+    move: str
+    parts: tuple[str, ...]
+    share: float | None
+    score: float | None
+    proven: bool
+    loss: float | None
+    score_loss: float | None
+    label: str
+    is_best: bool
+
+
 class Second(msgspec.Struct, frozen=True):
     """What another engine says of a turn.
 

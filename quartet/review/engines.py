@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from core.background import Thinking
 from core.errors import QuartetError, RuleError
 from core.limits import Limits
 from core.rules import places, shares
@@ -17,8 +18,9 @@ from quartet.judge.seats.engine import fast_rules
 from quartet.review.uai import Uai
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from core.limits import SearchInfo
     from core.rules import Move
     from quartet.judge.game import Game
 
@@ -126,6 +128,32 @@ class Asker:
             info = self._engine.choose(view, Limits(nodes=nodes or self.nodes))
         except RuleError:  # it knows no move where the game's judge plays on
             return Found()
+        return self._found(info, position, view)
+
+    def think(
+        self, position: Any, limits: Limits, report: Callable[[Found, SearchInfo], None]
+    ) -> Thinking:
+        """Search a position that is not over, in a thread of its own, until `stop`; for built-in
+        players.
+
+        Args:
+            position: Position. limits: Limits.
+            report: called in that thread with every better outcome on the way, and what the player
+                said of it; the last one is what `outcome` gives.
+        """
+        view = self._view(position)
+
+        def note(info: SearchInfo) -> None:
+            report(self._found(info, position, view), info)
+
+        return Thinking(self._engine, view, limits, note)
+
+    def outcome(self, thinking: Thinking, position: Any) -> Found:
+        """What a search that `think` began has found; waits for it. Raises what it raised."""
+        return self._found(thinking.outcome(), position, self._view(position))
+
+    def _found(self, info: SearchInfo, position: Any, view: Any) -> Found:
+        """What the player says, about the position that was asked about."""
         turn = self._turn(position, view)
         known: Any = able(self._engine, "expectation")
         known = None if known is None else known()
@@ -141,7 +169,7 @@ class Asker:
             score=float(info.score),
             shares=found,
             proven=proven,
-            line=tuple(info.pv) if turn == 0 else (),
+            line=tuple(self._move(move, view, position) for move in info.pv),
             depth=info.depth,
             nodes=info.nodes,
             candidates=tuple(
@@ -182,7 +210,7 @@ class Asker:
         return int(position.to_move - view.to_move) % self.game.info.players
 
     def _move(self, move: Move, view: Any, position: Any) -> Move:
-        if self._turn(position, view) == 0:
+        if self._turn(position, view) == 0 or move == self.game.pass_move:
             return tuple(move)
         protocol = self.game.protocol
         return protocol.parse_answer(protocol.format_answer(move, view.to_move), position.to_move)

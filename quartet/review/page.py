@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from quartet.review.summary import Summary
 
 FOLDER = Path(__file__).resolve().parent
+DRAWING = FOLDER.parent / "web" / "static"
+"""Where that lies which draws boards and graphs, here as on the page of `quartet serve`."""
 
 
 def page(review: Review, home: str = "") -> str:
@@ -27,6 +29,8 @@ def page(review: Review, home: str = "") -> str:
         "page.html",
         title=html.escape(f"{review.title}: {Path(review.log).name}"),
         home=f'<a href="{html.escape(home)}">all games</a>' if home else "",
+        board_css=(DRAWING / "board.css").read_text(encoding="utf-8"),
+        board_js=_inline((DRAWING / "board.js").read_text(encoding="utf-8")),
         data=_safe(data),
         formula=html.escape(figures.FORMULA),
     )
@@ -62,6 +66,11 @@ def index(reviews: Sequence[Review], found: Summary) -> str:
         formula=html.escape(figures.FORMULA),
         home="",
     )
+
+
+def _inline(module: str) -> str:
+    """A module that imports nothing, as part of another script."""
+    return module.replace("\nexport ", "\n")
 
 
 def _safe(data: str) -> str:

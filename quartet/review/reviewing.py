@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,11 +27,12 @@ from quartet.judge.process.words import printable
 from quartet.judge.table import Penalty
 from quartet.review import calibration as calibrations
 from quartet.review import figures
+from quartet.review.boards import boards
 from quartet.review.document import (
     FORCED,
     FOUL,
     THRESHOLDS,
-    Board,
+    Attempt,
     Candidate,
     EngineUsed,
     Review,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.rules import Move, Position
-    from core.scene import Scene, SceneModule
+    from core.scene import SceneModule
     from quartet.judge.game import Game
     from quartet.judge.logs.check import CheckedLog
     from quartet.judge.turn import Turn
@@ -95,17 +97,17 @@ class Judged:
 
     Attributes:
         worths: list[Worth]; of every position, the score for the seat to move.
-        best: list[Move | None]; of every turn, the engine's move.
-        played, other: list[Worth]; after the move that was played, and after the best one; scores
-            for the mover.
-        expected: list[Worth | None]; `played` before chance had its part.
+        best: dict[int, Move | None]; of every turn that was judged so far, the engine's move.
+        played, other: dict[int, Worth]; after the move that was played, and after the best one;
+            scores for the mover.
+        expected: dict[int, Worth | None]; `played` before chance had its part.
     """
 
     worths: list[Worth] = field(default_factory=list)
-    best: list[Any] = field(default_factory=list)
-    played: list[Worth] = field(default_factory=list)
-    other: list[Worth] = field(default_factory=list)
-    expected: list[Worth | None] = field(default_factory=list)
+    best: dict[int, Any] = field(default_factory=dict)
+    played: dict[int, Worth] = field(default_factory=dict)
+    other: dict[int, Worth] = field(default_factory=dict)
+    expected: dict[int, Worth | None] = field(default_factory=dict)
 
 
 def review(
@@ -116,6 +118,7 @@ def review(
     game: str = "",
     thresholds: Sequence[float] = THRESHOLDS,
     candidates: int = 3,
+    told: Callable[[int, TurnReview], None] | None = None,
 ) -> Review:
     """Review a log.
 
@@ -125,6 +128,8 @@ def review(
         game: str; which game, empty to find out.
         thresholds: Sequence[float]; of the labels, four.
         candidates: int; moves that are named where the one played was not good.
+        told: is given every turn by its number as soon as the first engine has judged it, the last
+            one first, still without candidates and other engines' words.
 
     Returns:
         The review; of a log that cannot be reviewed, its complaint.
@@ -144,8 +149,26 @@ def review(
     if not checked.turns:
         return Review(log=name, complaint="nothing was played")
     asked = list(opinions(found))
-    told = _Game(known, checked, data, asked, tuple(thresholds), candidates)
-    return told.review(name)
+    return _Game(known, checked, data, asked, tuple(thresholds), candidates, told).review(name)
+
+
+def attempt(data: bytes, found: Review, opinion: Opinion, number: int, text: str) -> Attempt:
+    """Judge another move for a turn of a game that was reviewed, with the nodes of the opinion.
+
+    Args:
+        data: bytes; the log. found: Review; of it. opinion: Opinion; of the same engine.
+        number: int; of the turn. text: str; the move, as the judge writes it.
+
+    Raises:
+        TextError, IllegalMoveError: it is no move there.
+        QuartetError: there is no such turn, or an engine fails.
+    """
+    known = games.load(found.game)
+    told = _Game(known, check(known, data), data, [opinion], found.thresholds, 0)
+    if number not in range(len(told.turns)):
+        raise QuartetError(f"there is no turn {number}; the game has {len(told.turns)}")
+    opinion.asker.begin(told.match.start.options)
+    return told.attempt(number, text, found.turns[number])
 
 
 class _Game:
@@ -159,11 +182,12 @@ class _Game:
         opinions: Sequence[Opinion],
         thresholds: tuple[float, ...],
         candidates: int,
+        told: Callable[[int, TurnReview], None] | None = None,
     ) -> None:
         assert checked.match is not None  # noqa: S101  (the log agrees)
         self.game, self.checked, self.match = game, checked, checked.match
         self.data, self.opinions = data, opinions
-        self.thresholds, self.number = thresholds, candidates
+        self.thresholds, self.number, self.told = thresholds, candidates, told
         self.scene = cast("SceneModule", registry.load(game.info.name, "scene"))
         self.truth: list[Any] = checked.positions
         self.positions = self._fast(opinions[0].asker.rules)
@@ -172,12 +196,7 @@ class _Game:
     def review(self, name: str) -> Review:
         judged = [self.judge(opinion) for opinion in self.opinions]
         first = judged[0]
-        remarks = self.remarks()
-        clocks = self.clocks()
-        turns = tuple(
-            self.turn(number, judged, remarks.get(number, ()), clocks[number])
-            for number in range(len(self.turns))
-        )
+        turns = tuple(self.turn(number, judged) for number in range(len(self.turns)))
         scores, places, shares = self.match.standing()
         result = self.match.result
         final = result.shares if result is not None else tuple(shares)
@@ -221,7 +240,7 @@ class _Game:
                     if turn.label and other.label
                 )
             ),
-            board=board([self.scene.scene(position) for position in self.truth]),
+            board=boards(map(self.scene.scene, self.truth)).board,
         )
 
     # What an engine says.
@@ -241,8 +260,8 @@ class _Game:
                 told.worths[number] = self.worth(opinion, self.positions[number])
             if number < len(self.turns):
                 self.weigh(opinion, told, number, self.turns[number])
-        for listed in (told.best, told.played, told.other, told.expected):
-            listed.reverse()
+                if self.told is not None and opinion is self.opinions[0]:
+                    self.told(number, self.turn(number, [told], whole=False))
         return told
 
     def solve(self, asker: Asker) -> dict[int, tuple[float, tuple[float, ...]]]:
@@ -275,12 +294,11 @@ class _Game:
         if (turn.verdict.lost and self.positions[number + 1] is before) or ended_by_foul:
             nothing = tuple(float(s != seat) for s in range(self.game.info.players))
             played = Worth(None, nothing if len(nothing) == 2 else None, proven=True)
-        told.expected.append(None)  # lists are filled from the end
+        told.expected[number] = None
         legal = before.legal()
         if len(legal) == 1 and turn.move is not None:
-            told.best.append(legal[0])
-            told.played.append(played)
-            told.other.append(played)
+            told.best[number] = legal[0]
+            told.played[number] = told.other[number] = played
             return
         draws = draws_after(before) if self.game.info.chance else None
         best = self.best(opinion, worth, before, seat, legal)
@@ -288,21 +306,28 @@ class _Game:
         if draws is not None and turn.move is not None and not worth.proven:
             mean = self.mean(opinion, before, turn.move, seat, draws)
             actual = self.mean(opinion, before, turn.move, seat, {turn.drawn: 1.0})
-            told.expected[-1] = mean
-            told.played.append(actual)
+            told.expected[number] = mean
+            told.played[number] = actual
             played = mean
         else:
-            told.played.append(played)
-        told.best.append(best)
+            told.played[number] = played
+        told.best[number] = best
         if same or best is None:
-            told.other.append(played if best is not None else worth)
+            told.other[number] = played if best is not None else worth
         elif worth.proven:
-            told.other.append(Worth(worth.score, worth.shares, proven=True))
-        elif draws is not None:
-            told.other.append(self.mean(opinion, before, best, seat, draws))
+            told.other[number] = Worth(worth.score, worth.shares, proven=True)
         else:
-            child = self.after(number, best)
-            told.other.append(seen_by(self.worth(opinion, child), child, seat))
+            told.other[number] = self.after_move(opinion, number, best)
+
+    def after_move(self, opinion: Opinion, number: int, move: Move) -> Worth:
+        """What another move of a turn would have been worth, for the mover: the mean over what
+        chance may give, where it gives something."""
+        before, seat = self.positions[number], self.turns[number].seat
+        draws = draws_after(before) if self.game.info.chance else None
+        if draws is not None:
+            return self.mean(opinion, before, move, seat, draws)
+        child = self.after(number, move)
+        return seen_by(self.worth(opinion, child), child, seat)
 
     def best(
         self, opinion: Opinion, worth: Worth, before: Any, seat: int, legal: list[Move]
@@ -363,15 +388,38 @@ class _Game:
         canonical = getattr(position, "canonical", None)
         return canonical is not None and canonical(one) == canonical(other)
 
+    def attempt(self, number: int, text: str, turn: TurnReview) -> Attempt:
+        """Another move for a turn, against what its review says."""
+        truth, opinion = self.truth[number], self.opinions[0]
+        move = self.scene.read(text, truth)
+        truth.play(move)
+        best = None if turn.best is None else self.scene.read(turn.best.move, truth)
+        is_best = best is not None and self.same(self.positions[number], best, move)
+        if is_best and turn.best is not None:
+            worth = turn.best
+        else:
+            worth = self.candidate(number, move, self.after_move(opinion, number, move))
+        loss = score_loss = None
+        if turn.best is not None and worth.share is not None and turn.best.share is not None:
+            loss = round(max(0.0, turn.best.share - worth.share), 4)
+        if turn.best is not None and worth.score is not None and turn.best.score is not None:
+            score_loss = round(max(0.0, turn.best.score - worth.score), 3)
+        return Attempt(
+            move=self.scene.write(move, truth),
+            parts=self.scene.parts(move, truth),
+            share=worth.share,
+            score=worth.score,
+            proven=worth.proven,
+            loss=loss,
+            score_loss=score_loss,
+            label="" if loss is None else figures.label(loss, self.thresholds),
+            is_best=is_best,
+        )
+
     # What is said of a turn.
 
-    def turn(
-        self,
-        number: int,
-        judged: Sequence[Judged],
-        remarks: tuple[tuple[int | None, str], ...],
-        clock: int | None,
-    ) -> TurnReview:
+    def turn(self, number: int, judged: Sequence[Judged], *, whole: bool = True) -> TurnReview:
+        """What is said of a turn; candidates, which take searches, only where it is to be whole."""
         turn, told = self.turns[number], judged[0]
         truth, after = self.truth[number], self.truth[number + 1]
         seat, move = turn.seat, turn.move
@@ -426,7 +474,7 @@ class _Game:
             verdict=turn.verdict.value,
             reason=printable(turn.reason) if turn.verdict.lost else "",
             seconds=round(turn.ms / 1000 if turn.ms else turn.seconds, 3),
-            clock=clock,
+            clock=self.clocks[number],
             scores=tuple(after.scores()),
             shares=_rounded(shares),
             expected=_rounded(mean),
@@ -446,11 +494,11 @@ class _Game:
             overlooked=overlooked,
             overlooked_count=count,
             harm=harm,
-            candidates=self.candidates(number, told) if bad else (),
-            remarks=remarks,
+            candidates=self.candidates(number, told) if bad and whole else (),
+            remarks=self.remarks.get(number, ()),
             second_opinions=tuple(
                 self.second(opinion, also, number, forced=forced)
-                for opinion, also in zip(self.opinions[1:], judged[1:], strict=True)
+                for opinion, also in zip(self.opinions[1:], judged[1:], strict=whole)
             ),
             kind=kind,
         )
@@ -525,11 +573,7 @@ class _Game:
             ranked.append(((share if share is not None else worth.score) or 0.0, move))
         ranked.sort(key=lambda item: (-item[0], item[1]))
         for _, move in ranked[: max(0, self.number - 1)]:
-            if draws is not None:
-                known[tuple(move)] = self.mean(opinion, before, move, turn.seat, draws)
-            else:
-                child = self.after(number, move)
-                known[tuple(move)] = seen_by(self.worth(opinion, child), child, turn.seat)
+            known[tuple(move)] = self.after_move(opinion, number, move)
         listed = [self.candidate(number, move, worth) for move, worth in known.items()]
         return tuple(sorted(listed, key=lambda c: (-(c.share or 0.0), c.move)))
 
@@ -580,6 +624,7 @@ class _Game:
             for name in self.match.names
         ]
 
+    @cached_property
     def remarks(self) -> dict[int, tuple[tuple[int | None, str], ...]]:
         """What programs said, by the number of the turn after which they did."""
         found: dict[int, list[tuple[int | None, str]]] = {}
@@ -604,6 +649,7 @@ class _Game:
                     found.setdefault(place, []).append((entry.seat, printable(entry.text)))
         return {number: tuple(said) for number, said in found.items()}
 
+    @cached_property
     def clocks(self) -> list[int | None]:
         """Milliseconds that the mover has left after each turn, of a clock for the game."""
         table = self.match.table
@@ -670,44 +716,6 @@ def draws_after(position: Any) -> dict[int | None, float] | None:
     if not bag:
         return {None: 1.0}
     return {drawn: number / len(bag) for drawn, number in sorted(Counter(bag).items())}
-
-
-def board(scenes: Sequence[Scene]) -> Board:
-    """The boards of all positions, each by what has changed."""
-    first = scenes[0]
-    cells = {cell.name: number for number, cell in enumerate(first.cells)}
-    pieces: dict[tuple[int | None, str, int | None], int] = {}
-    frames: list[list[int]] = []
-    hands: list[list[tuple[int, list[int]]] | None] = []
-    shown: dict[int, int] = {}
-    held: list[tuple[int, list[int]]] | None = None
-
-    def number(piece: Any) -> int:
-        return pieces.setdefault((piece.owner, piece.text, piece.colour), len(pieces))
-
-    for scene in scenes:
-        now = {cells[piece.cell]: number(piece) for piece in scene.pieces}
-        changes = {cell: now.get(cell, -1) for cell in {*now, *shown}}
-        frames.append(
-            [
-                value
-                for cell, piece in sorted(changes.items())
-                if shown.get(cell, -1) != piece
-                for value in (cell, piece)
-            ]
-        )
-        shown = now
-        holds = [(hand.seat, [number(piece) for piece in hand.pieces]) for hand in scene.hands]
-        hands.append(None if holds == held else holds)
-        held = holds
-    return Board(
-        [(c.name, round(c.x, 3), round(c.y, 3), c.ground) for c in first.cells],
-        list(first.columns),
-        list(first.rows),
-        list(pieces),
-        frames,
-        hands if any(scene.hands for scene in scenes) else [],
-    )
 
 
 def _used(opinion: Opinion) -> EngineUsed:

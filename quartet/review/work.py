@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from core.errors import QuartetError, TextError
-from quartet.arena.records import check_plan, hold
+from quartet.arena.records import LINES, check_plan, hold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
-
-LINES = "done.jsonl"
-"""The file of the folder that has a line for everything that is done."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):

@@ -468,7 +468,7 @@ class _Ours(_Tape):
         told."""
         data = None if turn.output is None else turn.output.encode("latin-1", "replace")
         file = FileAnswer(data, turn.output_size)
-        if turn.verdict in {Verdict.LATE, Verdict.MEMORY}:
+        if turn.verdict in {Verdict.LATE, Verdict.MEMORY, Verdict.RESIGNED}:
             return Answer(verdict=turn.verdict, reason=turn.reason)
         if turn.verdict is Verdict.CRASHED and turn.exit is None:
             return Answer(verdict=turn.verdict, reason=turn.reason)

@@ -175,7 +175,7 @@ def read_log(data: bytes) -> Log:
     lines = data.split(b"\n")
     # A judge that is killed while it writes leaves a line without its end.
     cut = lines.pop() != b""
-    records = [_decode(number, text) for number, text in enumerate(lines, start=1)]
+    records = [read_record(text, number) for number, text in enumerate(lines, start=1)]
     if not records:
         empty = "line 1: the log is empty" if not data else "line 1: the header is incomplete"
         raise TextError(empty)
@@ -203,7 +203,8 @@ def read_log(data: bytes) -> Log:
     return Log(head, turns, result, cut)
 
 
-def _decode(number: int, text: bytes) -> Record:
+def read_record(text: bytes, number: int = 1) -> Record:
+    """The record on a line, which has this number. Raises TextError."""
     try:
         return _decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.engine import FORGET, OBSERVE, can
+from core.background import Thinking
+from core.engine import FORGET, OBSERVE, STOP, can
 from core.limits import Limits
 from core.native.clock import now
 from core.timeman import player_limits
@@ -12,9 +13,26 @@ from quartet import registry
 from quartet.judge.seats.seat import Answer, Seat
 
 if TYPE_CHECKING:
-    from core.rules import Position
+    from collections.abc import Callable
+
+    from core.limits import SearchInfo
+    from core.rules import Move, Position
     from quartet.judge.match import Match
     from quartet.judge.turn import Turn
+
+
+HINT_SECONDS = 1.0
+"""What the game's engine may take to find a hint."""
+
+
+def hint(match: Match) -> Move:
+    """The move that the game's engine would play, after a moment's search."""
+    game = match.game
+    position = shown(match, match.position, fast_rules(game.info.name))
+    engine = registry.load(game.info.name, "players").player("bot", 0)
+    found = Thinking(engine, position, Limits(deadline=now() + HINT_SECONDS)).outcome()
+    text = game.protocol.format_answer(found.move, position.to_move)
+    return game.protocol.parse_answer(text, match.position.to_move)
 
 
 def fast_rules(game: str) -> Any:
@@ -45,16 +63,26 @@ class EngineSeat(Seat):
     can_take_back = True
 
     def __init__(
-        self, game: str, name: str, seed: int, *, nodes: int | None = None, clock: bool = True
+        self,
+        game: str,
+        name: str,
+        seed: int,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        clock: bool = True,
+        report: Callable[[SearchInfo], None] | None = None,
     ) -> None:
         """Make the player.
 
         Args:
             game: str; name: str, of the player, as `quartet games` lists them, with its options.
             seed: int; of its random choices.
-            nodes: int | None; of every search.
+            nodes: int | None; of every search. seconds: float | None; of every search, whatever
+                its clock says.
             clock: bool; whether it minds its clock. Without clock and nodes it searches as far as
                 it does by itself.
+            report: called with what a search has found so far, where the player tells.
 
         Raises:
             UnknownNameError: there is no such player, or option.
@@ -63,7 +91,8 @@ class EngineSeat(Seat):
         super().__init__()
         self.player: Any = registry.load(game, "players").player(name, seed)
         self._rules = fast_rules(game)
-        self._nodes, self._clock = nodes, clock
+        self._nodes, self._seconds, self._clock = nodes, seconds, clock
+        self._report = report if can(self.player, STOP) else None
         self._seat = 0
 
     def open(self, match: Match, seat: int) -> None:  # noqa: ARG002  (as every seat)
@@ -76,7 +105,9 @@ class EngineSeat(Seat):
             return Answer(move=match.game.pass_move)
         position = shown(match, match.position, self._rules)
         started = now()
-        found = self.player.choose(position, self._limits(match, position, started))
+        limits = self._limits(match, position, started)
+        told = () if self._report is None else (self._report,)
+        found = self.player.choose(position, limits, *told)
         seconds = now() - started
         text = match.game.protocol.format_answer(found.move, position.to_move)
         kept = {"output": text, "output_size": len(text), "seconds": seconds, "info": found}
@@ -101,6 +132,8 @@ class EngineSeat(Seat):
             self.player.forget()
 
     def _limits(self, match: Match, position: Any, started: float) -> Limits:
+        if self._seconds is not None:
+            return Limits(deadline=started + self._seconds, nodes=self._nodes)
         if not self._clock:
             return Limits(nodes=self._nodes)
         left = match.clocks[self._seat] / 1000

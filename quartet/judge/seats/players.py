@@ -9,11 +9,12 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.engine import options_of, parse_player, write_player
-from core.errors import QuartetError, UnknownNameError
+from core.errors import NotBuiltError, QuartetError, UnknownNameError
 from quartet import registry
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats import versions
@@ -24,6 +25,7 @@ from quartet.judge.seats.lines import Command, LineSeat
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from core.engine import Searcher
     from quartet.judge.game import Game, Start
     from quartet.judge.process.pipes import Hub
     from quartet.judge.seats.seat import Seat
@@ -177,6 +179,22 @@ def engine_seat(game: Game, player: Player, *, clock: bool = False) -> EngineSea
     """
     clock = clock or player.ms is not None
     return EngineSeat(game.info.name, player.command, player.seed, nodes=player.nodes, clock=clock)
+
+
+def names(game: str) -> tuple[str, ...]:
+    """The names of a game's built-in players; none where its modules are not compiled."""
+    try:
+        return tuple(registry.load(game, "players").NAMES)
+    except NotBuiltError:
+        return ()
+
+
+@cache
+def built_in(game: str, name: str) -> Searcher[Any]:
+    """A built-in player with its usual options, to be asked what it declares. Raises
+    UnknownNameError and NotBuiltError."""
+    found: Searcher[Any] = registry.load(game, "players").player(name)
+    return found
 
 
 def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], dict[str, str]]:

@@ -97,6 +97,10 @@ class TakeBackError(Exception):
     """Who was asked wants the last moves back instead."""
 
 
+class ResignError(Exception):
+    """Who was asked gives the game up instead."""
+
+
 class Seat:
     """Who plays for one seat of one match. What has nothing to do here need not be overridden.
 

@@ -1,0 +1,200 @@
+"""How quick the page of `quartet serve` is in a real Chromium: `python -m quartet.bench.page`. It
+needs Debian's package chromium and the developers' tools.
+
+Four figures: from the start of the server to the first board on the screen; from a click that ends
+a move until the board shows it; from what a running engine has found until the page shows it, an
+upper bound that includes the start of the search; and from the click on a run until its table.
+What is on the screen is told by Chromium: the frame after the change was painted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+GAME = "ataxx"
+PAINTED = """() => {
+    window.shown = [];
+    window.clicked = 0;
+    addEventListener("pointerup", event => { window.clicked = event.timeStamp; }, true);
+    const noted = (name, node) => new MutationObserver(() => requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => window.shown.push([name, performance.now(), node.textContent]);
+        channel.port2.postMessage(null);
+    })).observe(node, { childList: true, subtree: true, characterData: true });
+    for (const name of %s) noted(name, document.querySelector(name));
+}"""
+"""Notes when something on the page has changed and was painted."""
+LINES = """async seconds => {
+    const found = [], sent = performance.timeOrigin + performance.now();
+    const made = await (await fetch("api/analyses", { method: "POST", headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ from: { game: "%s" }, player: "bot", options: {}, seconds, nodes: null, lines: 1 }) })).json();
+    await new Promise(done => {
+        const source = new EventSource("api/events?topic=analysis/" + made.id);
+        source.addEventListener("line", event => {
+            const line = JSON.parse(event.data).line;
+            requestAnimationFrame(() => found.push(performance.timeOrigin + performance.now() - sent - 1000 * line.seconds));
+        });
+        source.addEventListener("end", () => { source.close(); done(); });
+    });
+    return found;
+}"""
+"""Milliseconds from the question to each line on the screen, less what the search says it took."""
+
+
+@contextmanager
+def serving(runs: Path) -> Iterator[tuple[str, float]]:
+    """A server; gives its address and when it was started."""
+    started = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-m", "quartet", "serve", "--runs", str(runs)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip(), started
+        process.send_signal(signal.SIGINT)
+
+
+def many_games(folder: Path, games: int) -> None:
+    """A run with so many games: a short tournament, its records again and again."""
+    players = [word for name in ("a", "b") for word in ("--player", f"{name}=greedy")]
+    subprocess.run(
+        [sys.executable, "-m", "quartet", "tournament", GAME, *players, "--games", "20"]
+        + ["--in-process", "--option", "opening=4", "--out", str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    file = folder / "games.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    with file.open("w", encoding="utf-8") as out:
+        for number in range(games):
+            line = lines[number % len(lines)] | {"number": number, "block": number // 2}
+            out.write(json.dumps(line | {"seed": 1 + number // 2}, separators=(",", ":")) + "\n")
+    text = json.dumps(plan, indent=2)
+    rounds = str(plan.get("games", 20))
+    (folder / "run.json").write_text(text.replace(f'"games": {rounds}', f'"games": {games}'))
+    (folder / "index.sqlite").unlink(missing_ok=True)
+
+
+def first_boards(browser: Any, runs: Path, times: int) -> list[float]:
+    """Milliseconds from the start of the process to the first board; the first one is not
+    counted."""
+    found = []
+    for _ in range(times + 1):
+        with serving(runs) as (address, started):
+            page = browser.new_page()
+            page.goto(address)
+            page.locator("#board .cell").first.wait_for()
+            found.append(1000 * (time.perf_counter() - started))
+            page.close()
+    return found[1:]
+
+
+def moves(page: Any, base: str, times: int) -> list[float]:
+    """Milliseconds from the end of a click to the painted board, in games against `random`."""
+    found: list[float] = []
+    while len(found) < times:
+        page.goto(base + "#/")
+        page.locator(f'input[value="{GAME}"]').check()
+        page.locator("#seat0").select_option("person")
+        page.locator("#seat1").select_option("engine:random")
+        page.locator("#start").click()
+        page.locator('#status[data-state="asking"]').wait_for()
+        page.evaluate(PAINTED % '["#moves"]')
+        identity = page.url.rpartition("/")[2]
+        for _ in range(10):
+            asking = page.evaluate(
+                "async id => (await (await fetch('api/matches/' + id)).json()).asking", identity
+            )
+            if asking is None or len(found) == times:
+                break
+            before = page.locator("#moves li").count()
+            page.evaluate("() => { window.shown = []; }")
+            for part in asking["position"]["choices"][0]["parts"]:
+                box = page.locator(f'[data-cell="{part}"]').first.bounding_box()
+                page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.locator("#moves li").nth(before).wait_for()
+            page.wait_for_timeout(150)
+            shown, clicked = page.evaluate("() => [window.shown, window.clicked]")
+            found.append(min(at for _, at, _ in shown) - clicked)
+            state = '#status[data-state="asking"], #status[data-state="over"]'
+            page.locator(state).wait_for()
+    return found
+
+
+def tables(page: Any, base: str, name: str, times: int) -> list[float]:
+    """Milliseconds from the click on a run to its table."""
+    found = []
+    for _ in range(times):
+        page.goto(base + "#/runs")
+        page.locator("#results").check()
+        link = page.get_by_role("link", name=name)
+        link.wait_for()
+        started = time.perf_counter()
+        link.click()
+        page.locator("#standings").wait_for()
+        found.append(1000 * (time.perf_counter() - started))
+    return found
+
+
+def said(name: str, values: Sequence[float]) -> str:
+    """A line of the report."""
+    ordered = sorted(values)
+    worst = ordered[max(0, int(0.95 * len(ordered)) - 1)]
+    return (
+        f"{name:<52} {statistics.median(ordered):7.0f} ms median, "
+        f"{worst:7.0f} ms at 95 %, {len(ordered)} times"
+    )
+
+
+@click.command()
+@click.option("--times", type=click.IntRange(1), default=20, show_default=True, help="How often.")
+@click.option("--games", type=click.IntRange(20), default=10_000, show_default=True)
+@click.option("--chromium", default="/usr/bin/chromium", show_default=True)
+def command(times: int, games: int, chromium: str) -> None:
+    """Measure how quick the page is."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    os.environ.pop("PYTHONUNBUFFERED", None)
+    with tempfile.TemporaryDirectory(prefix="quartet-page-") as place, sync_playwright() as driver:
+        runs = Path(place)
+        many_games(runs / "large", games)
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        boards = first_boards(browser, runs, max(3, times // 4))
+        click.echo(said("start of the server to the first board", boards))
+        with serving(runs) as (address, _):
+            base = re.sub(r"\?.*", "", address)
+            page = browser.new_page()
+            page.goto(address)
+            page.locator("#board .cell").first.wait_for()
+            click.echo(said("click to the move on the board", moves(page, base, times)))
+            lines = page.evaluate(LINES % GAME, 5)
+            click.echo(said("an engine's line to the screen, at most", lines))
+            opened = tables(page, base, "large", max(3, times // 4))
+            click.echo(said(f"a run with {games} games to its table, first", opened[:1]))
+            click.echo(said(f"a run with {games} games to its table, again", opened[1:]))
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    command()

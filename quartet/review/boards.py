@@ -1,0 +1,76 @@
+"""The boards of a game's positions, each by what has changed since the one before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quartet.review.document import Board
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.scene import Piece, Scene
+
+Holding = list[tuple[int, list[int]]]
+"""Of every hand the seat and the numbers of its pieces."""
+
+
+class Boards:
+    """Boards that come one by one.
+
+    Attributes:
+        board: Board; it grows. hands: Holding | None; of the last frame, as `Board.hands` has it.
+    """
+
+    def __init__(self, first: Scene) -> None:
+        self.board = Board(
+            [(c.name, round(c.x, 3), round(c.y, 3), c.ground) for c in first.cells],
+            list(first.columns),
+            list(first.rows),
+            [],
+            [],
+            [],
+        )
+        self.hands: Holding | None = None
+        self._cells = {cell.name: number for number, cell in enumerate(first.cells)}
+        self._pieces: dict[tuple[int | None, str, int | None], int] = {}
+        self._shown: dict[int, int] = {}
+        self._held: Holding = []
+        self.add(first)
+
+    def add(self, scene: Scene) -> None:
+        """One more frame."""
+        now = {self._cells[piece.cell]: self._number(piece) for piece in scene.pieces}
+        changes = {cell: now.get(cell, -1) for cell in {*now, *self._shown}}
+        self.board.frames.append(
+            [
+                value
+                for cell, piece in sorted(changes.items())
+                if self._shown.get(cell, -1) != piece
+                for value in (cell, piece)
+            ]
+        )
+        self._shown = now
+        holds = [(hand.seat, [self._number(p) for p in hand.pieces]) for hand in scene.hands]
+        self.hands = None if holds == self._held else holds
+        self._held = holds
+        if holds or self.board.hands:
+            missing = len(self.board.frames) - 1 - len(self.board.hands)
+            self.board.hands.extend([None] * missing)
+            self.board.hands.append(self.hands)
+
+    def _number(self, piece: Piece) -> int:
+        key = piece.owner, piece.text, piece.colour
+        if key not in self._pieces:
+            self._pieces[key] = len(self._pieces)
+            self.board.pieces.append(key)
+        return self._pieces[key]
+
+
+def boards(scenes: Iterable[Scene]) -> Boards:
+    """The boards of all positions of a game."""
+    first, *rest = scenes
+    found = Boards(first)
+    for scene in rest:
+        found.add(scene)
+    return found

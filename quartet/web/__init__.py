@@ -1,0 +1,1 @@
+"""The page: a server for one person, on their machine, and what it shows."""

@@ -1,0 +1,288 @@
+// A board with its slider and keys, the list of moves, the players: what a match, a live game and a review have in common.
+import { draw, drawGraph, framesOf, nextFrame, stepAt } from "./board.js";
+import { Chooser } from "./choose.js";
+import { duration, h, isFoul, many, moveText, number, percent, seatTag, settings, t, who } from "./page.js";
+
+/** A View that grows: its frames beside its turns. */
+export class Game {
+  constructor(view) {
+    this.view = view;
+    this.frames = framesOf(view.board);
+  }
+
+  get steps() {
+    return this.view.turns.length;
+  }
+
+  /** Take in an event `turn`. */
+  append(event) {
+    const view = this.view;
+    if (event.step !== this.steps + 1) return false;
+    view.turns.push(event.turn);
+    view.board.pieces = event.pieces;
+    view.board.frames.push(event.frame);
+    this.frames.push(nextFrame(this.frames.at(-1), event.frame, event.hands));
+    view.scores.push(event.scores);
+    Object.assign(view, { clocks: event.clocks, to_move: event.to_move, over: event.over, ply: event.ply });
+    return true;
+  }
+}
+
+/**
+ * The board and what steps through a game.
+ *
+ * owner: {look(step) -> marks, stepped(step), chosen(choice), base() -> the frame that is drawn, keys: {key: act},
+ *   quiet -> whether what can be chosen shows under the pointer alone}, each optional.
+ * `position` overrides what is drawn (a variation) or only offers choices (`overlay` false).
+ */
+export class BoardPanel {
+  constructor(owner) {
+    Object.assign(this, { owner, game: null, step: 0, position: null, overlay: false });
+    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    for (const [key, value] of Object.entries({ class: "board", id: "board", tabindex: 0, role: "application", "aria-label": t("board") })) {
+      this.svg.setAttribute(key, value);
+    }
+    this.cursorLine = h("span", { class: "hidden-text", "aria-live": "polite", id: "cursor-line" });
+    this.chooser = new Chooser(this.svg, () => this.draw(), choice => owner.chosen(choice), name => this.tell(name));
+    const button = (id, text, label, act) => h("button", { id, type: "button", title: label, "aria-label": label, onclick: act }, text);
+    this.slider = h("input", { type: "range", id: "slider", min: 0, max: 0, value: 0, "aria-label": t("turn_shown"),
+      oninput: () => this.go(+this.slider.value) });
+    this.controls = h("div", { class: "controls" },
+      button("first", "|◀", t("first"), () => this.go(0)), button("back", "◀", t("back"), () => this.go(this.step - 1)), this.slider,
+      button("on", "▶", t("on"), () => this.go(this.step + 1)), button("last", "▶|", t("last"), () => this.go(Infinity)),
+      button("turn", "⟳", t("turn_board"), () => this.turn()));
+    this.element = h("section", { class: "card board-card" }, h("div", { class: "board-box" }, this.svg), this.controls, this.cursorLine);
+    this.listen = event => this.key(event);
+    document.addEventListener("keydown", this.listen);
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.listen);
+  }
+
+  get quarters() {
+    return settings.get("quarters." + (this.game?.view.game ?? ""), 0);
+  }
+
+  turn() {
+    settings.set("quarters." + this.game.view.game, (this.quarters + 1) % 4);
+    this.draw();
+  }
+
+  setGame(game) {
+    this.game = game;
+    this.slider.max = game.steps;
+  }
+
+  get atEnd() {
+    return this.step >= this.game.steps;
+  }
+
+  go(step) {
+    const before = this.step;
+    this.step = Math.max(0, Math.min(this.game.steps, step));
+    this.slider.max = this.game.steps;
+    this.slider.value = this.step;
+    this.slider.setAttribute("aria-valuetext", t("step_of", { step: this.step, steps: this.game.steps }));
+    if (this.owner.stepped) this.owner.stepped(this.step, before);
+    this.draw();
+  }
+
+  /** What can be chosen now; `overlay`: the board itself is that of the position. */
+  offer(position, overlay = false) {
+    this.position = position;
+    this.overlay = overlay && position !== null;
+    this.chooser.offer(position);
+    this.draw();
+  }
+
+  draw() {
+    if (!this.game) return null;
+    const own = this.owner.look ? this.owner.look(this.step) : {}, position = this.position;
+    this.passes ||= position?.choices.some(c => c.parts[0] === "pass");   // once seen, its field stays where it is
+    const look = { quarters: this.quarters, labels: this.game.view.labels, held: position?.hands, pass: this.passes ? t("pass") : null,
+      ...own, ...this.chooser.look(this.owner.quiet) };
+    const board = this.overlay ? position.board : this.game.view.board;
+    const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.owner.base?.() ?? this.step];
+    this.geometry = draw(this.svg, board, frame, look);
+    this.chooser.geometry = this.geometry;
+    return this.geometry;
+  }
+
+  /** Say what lies under the cursor. */
+  tell(name) {
+    const board = this.overlay ? this.position.board : this.game.view.board;
+    const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.step];
+    const cell = board.cells.findIndex(c => c[0] === name), piece = board.pieces[frame.shown.get(cell)];
+    const taken = this.chooser.selection?.taken.join(" ") || "";
+    this.cursorLine.textContent = [taken && taken + ",", name === "pass" ? t("pass") : name, piece ? piece[1] : ""].filter(Boolean).join(" ");
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.game) return;
+    if (/^(input|select|textarea)$/i.test(event.target.tagName) && event.target !== this.slider) return;
+    const act = { ArrowLeft: () => this.go(this.step - 1), ArrowRight: () => this.go(this.step + 1), "[": () => this.go(this.step - 1),
+      "]": () => this.go(this.step + 1), Home: () => this.go(0), End: () => this.go(Infinity), r: () => this.turn(), ...this.owner.keys }[event.key];
+    if (!act || (event.target === this.slider && event.key.startsWith("Arrow"))) return;
+    event.preventDefault();
+    act();
+  }
+}
+
+/** What was played last, in the colour of who played it. */
+export function playedMoves(turn) {
+  return turn && turn.parts && turn.parts.length && turn.parts[0] !== "pass" ? [{ parts: turn.parts, seat: turn.seat, kind: "played" }] : [];
+}
+
+/** The list of moves. `notes(turn, i)` gives what else stands beside one. */
+export class MoveList {
+  constructor(go, notes = () => []) {
+    Object.assign(this, { go, notes, shown: 0, rows: [] });
+    this.element = h("ol", { class: "moves", id: "moves", tabindex: 0, "aria-label": t("moves") });
+  }
+
+  row(turn, i) {
+    const foul = isFoul(turn);
+    return h("li", {}, h("button", { type: "button", onclick: () => this.go(i + 1), class: foul ? "foul" : "" },
+      h("span", { class: "ply" }, turn.ply), seatTag(turn.seat, h("span", { class: "what" }, moveText(turn))),
+      h("span", { class: "notes" }, this.notes(turn, i)),
+      foul || turn.verdict === "resigned" ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (turn.reason ? ": " + turn.reason : "")) : null));
+  }
+
+  /** Bring the list up to the turns; what stands there already stays, or is made anew. */
+  update(turns, anew = false) {
+    if (anew || turns.length < this.rows.length) {
+      this.element.replaceChildren();
+      this.rows = [];
+    }
+    for (let i = this.rows.length; i < turns.length; i++) {
+      this.rows.push(this.row(turns[i], i));
+      this.element.append(this.rows[i]);
+    }
+  }
+
+  refresh(turns, i) {
+    if (!this.rows[i]) return;
+    const made = this.row(turns[i], i);
+    if (this.rows[i].firstChild.hasAttribute("aria-current")) made.firstChild.setAttribute("aria-current", "step");
+    this.rows[i].replaceWith(made);
+    this.rows[i] = made;
+  }
+
+  mark(step) {
+    this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const row = this.rows[step - 1], box = this.element;
+    if (!row) {
+      box.scrollTop = 0;
+      return;
+    }
+    row.firstChild.setAttribute("aria-current", "step");
+    if (row.offsetTop < box.scrollTop || row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight) {
+      box.scrollTop = row.offsetTop - box.clientHeight / 2;
+    }
+  }
+}
+
+/** What a player's search told, in a line. */
+export function infoText(info) {
+  if (!info) return "";
+  const value = info.share != null ? percent(info.share) : info.score != null ? number(info.score) : null;
+  return [value, info.depth != null ? t("depth", { depth: info.depth }) : null, info.nps ? t("speed", { speed: many(info.nps) }) : null,
+    (info.line || []).slice(0, 4).join(" · ")].filter(Boolean).join("  ");
+}
+
+/** Win probabilities or scores that players told, as curves for the graph. */
+export function toldCurves(view) {
+  const seats = view.players.map((p, seat) => seat).filter(seat => view.players[seat] !== null);
+  const infos = view.turns.map(turn => turn.info);
+  const byShare = infos.some(info => info && info.share != null);
+  const most = Math.max(1e-9, ...infos.map(info => Math.abs(info?.score ?? 0)));
+  const curves = seats.map(seat => {
+    let last = null;
+    const points = [null, ...view.turns.map((turn, i) => {
+      if (turn.seat === seat && infos[i]) last = byShare ? infos[i].share : infos[i].score == null ? null : 0.5 + 0.5 * infos[i].score / most;
+      return last;
+    })];
+    return { seat, points };
+  });
+  const ticks = byShare ? [0, 0.25, 0.5, 0.75, 1].map(p => [p, `${100 * p} %`]) : [[0, "–"], [0.5, "0"], [1, "+"]];
+  return { curves: infos.some(Boolean) ? curves : [], ticks };
+}
+
+/** The scores of the seats as curves, where nobody tells anything else. */
+export function scoreCurves(view) {
+  const all = view.scores.flat().filter(s => s != null), least = Math.min(0, ...all), most = Math.max(1, ...all);
+  const curves = view.players.map((p, seat) => ({ seat, points: view.scores.map(s => (s[seat] == null ? null : (s[seat] - least) / (most - least))) }))
+    .filter(c => view.players[c.seat] !== null);
+  return { curves, ticks: [[0, String(least)], [1, String(most)]] };
+}
+
+export function timeBars(turns) {
+  const most = Math.max(1e-9, ...turns.map(turn => turn.seconds || 0));
+  return turns.map((turn, i) => ({ step: i + 1, seat: turn.seat, share: (turn.seconds || 0) / most }));
+}
+
+/** A graph with its title, clicked to go somewhere. */
+export class GraphPanel {
+  constructor(go, title) {
+    this.title = h("h2", {}, title);
+    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    this.svg.setAttribute("class", "graph");
+    this.svg.setAttribute("id", "graph");
+    this.svg.setAttribute("role", "img");
+    this.svg.addEventListener("click", event => go(stepAt(this.svg, event, this.data?.steps ?? 0)));
+    this.legend = h("p", { class: "legend" });
+    this.element = h("section", { class: "card" }, this.title, this.svg, this.legend);
+  }
+
+  draw(data, view, title) {
+    this.data = data;
+    if (title) this.title.textContent = title;
+    this.svg.setAttribute("aria-label", this.title.textContent);
+    drawGraph(this.svg, data);
+    this.legend.replaceChildren(...data.curves.map(({ seat, points }) => {
+      const last = points.findLast(p => p != null);
+      return seatTag(seat, who(view, seat) + (data.percent && last != null ? ` ${percent(points[data.at] ?? last)}` : ""));
+    }));
+  }
+}
+
+/** The players with scores, clocks and what they think. */
+export class PlayersPanel {
+  constructor() {
+    this.element = h("section", { class: "card players", "aria-label": t("players") });
+    this.clocks = [];
+    this.thoughts = [];
+  }
+
+  update(view, step, active, thoughts = true) {
+    const scores = view.scores[step] || [], result = step === view.turns.length ? view.result : null;
+    this.element.replaceChildren(...view.players.map((player, seat) => {
+      if (player === null) return h("div", { class: "player empty" }, seatTag(seat, `${view.labels[seat]}: ${t("nobody")}`));
+      const clock = this.clocks[seat] = h("span", { class: "clock", title: t("time_left") });
+      const thought = this.thoughts[seat] = h("div", { class: "thought" });
+      const place = result?.places?.[seat];
+      return h("div", { class: "player" + (active === seat ? " active" : "") },
+        seatTag(seat, h("b", {}, who(view, seat))), place != null ? h("span", { class: "place" }, t("place", { place })) : null,
+        h("span", { class: "score", title: view.score_name }, scores[seat] == null ? "" : String(scores[seat])), clock, thought);
+    }));
+    view.players.forEach((player, seat) => {
+      if (player === null) return;
+      this.setClock(view, seat, 0);
+      const turn = view.turns.slice(0, step).findLast(turn => turn.seat === seat);
+      if (turn && thoughts) this.think(seat, turn.info);
+    });
+  }
+
+  setClock(view, seat, elapsed) {
+    const clock = this.clocks[seat], left = view.clocks?.[seat];
+    if (!clock || left == null || !view.clock?.runs?.[seat]) return;
+    const now = left - elapsed;
+    clock.textContent = duration(now);
+    clock.classList.toggle("short", now < 0.1 * (view.clock.ms?.[seat] || 1e9));
+  }
+
+  think(seat, info) {
+    if (this.thoughts[seat] && info) this.thoughts[seat].textContent = infoText(info);
+  }
+}

@@ -1,0 +1,186 @@
+"""Whole games on the page, by mouse, by touch and by keys alone, in every game and in one that the
+page has never heard of; and programs that misbehave."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quartet import registry
+from tests import checkout
+from tests.games import ROOT
+from tests.page import Server, Tab, browsing, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+PROGRAMS = ROOT / "tests" / "programs"
+LINES = ROOT / "tests" / "programs_lines" / "play.py"
+SHORT = {"moves": 4}
+"""Options of a game that make it short, where it has them."""
+FIFTH = "noughts"
+
+
+def programs() -> list[str]:
+    """Programs that misbehave, for the command line."""
+    python = sys.executable
+    named = {
+        "crash": f"{python} {PROGRAMS / 'crash.py'} 3",
+        "stall": f"{python} {PROGRAMS / 'stall.py'}",
+        "noise": f"{python} {PROGRAMS / 'noise.py'} stderr",
+        "flood": f'{python} {LINES} 1 "flood"',
+    }
+    return [word for name, command in named.items() for word in ("--player", f"{name}={command}")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("page"), *programs()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fifth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server of a house with a game more."""
+    house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
+    shutil.copytree(ROOT / "tests/fifth" / FIFTH, house / FIFTH, ignore=checkout.LEFT_BEHIND)
+    file = house / "quartet/registry.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("GAMES = {\n", f'GAMES = {{\n    "{FIFTH}": "{FIFTH}",\n'), encoding="utf-8"
+    )
+    done = checkout.build(house)
+    assert done.returncode == 0, done.stderr
+    with serving(house, house=house) as server:
+        yield server
+
+
+def by_mouse(tab: Tab, random: Random) -> None:
+    choice = random.choice(tab.asking()["position"]["choices"])
+    for part in choice["parts"]:
+        tab.page.mouse.click(*tab.place(part))
+
+
+def by_touch(tab: Tab, random: Random) -> None:
+    choice = random.choice(tab.asking()["position"]["choices"])
+    for part in choice["parts"]:
+        tab.page.touchscreen.tap(*tab.place(part))
+
+
+def by_keys(tab: Tab, random: Random) -> None:
+    """Whatever the arrows come to, until a move is whole."""
+    before = tab.turns
+    if tab.page.evaluate("() => document.activeElement.id") != "board":
+        for _ in range(100):
+            tab.page.keyboard.press("Tab")
+            if tab.page.evaluate("() => document.activeElement.id") == "board":
+                break
+    for _ in range(3):
+        for _ in range(random.randint(1, 4)):
+            tab.page.keyboard.press(random.choice(["ArrowRight", "ArrowDown", "ArrowLeft"]))
+        tab.page.keyboard.press("Enter")
+        if tab.find("svg.board .taken").count() == 0:
+            break
+    tab.wait_turns(before + 1)
+
+
+def play(tab: Tab, game: str, way: Callable[[Tab, Random], None]) -> int:
+    """A game to its end; gives how often the person moved."""
+    known = next(g for g in tab.ask("games")["games"] if g["name"] == game)
+    tab.go("#/")
+    tab.find(f'input[value="{game}"]').check()
+    others = ["engine:greedy", "nobody", "nobody"] if known["empty_seats"] else ["engine:greedy"]
+    tab.find("#seat0").select_option("person")
+    for seat, player in enumerate(others[: known["players"] - 1], 1):
+        tab.find(f"#seat{seat}").select_option(player)
+    if any(option["name"] in SHORT for option in known["options"]):
+        tab.find("#more summary").click()
+        for name, value in SHORT.items():
+            tab.find(f'[data-option="{name}"]').fill(str(value))
+    tab.find("#start").click()
+    random, moves = Random(7), 0
+    while tab.state() == "asking":
+        before = tab.turns
+        way(tab, random)
+        tab.wait_turns(before + 1)
+        moves += 1
+    return moves
+
+
+WAYS = {"mouse": by_mouse, "touch": by_touch, "keys": by_keys}
+
+
+def whole_game(browser: Any, server: Server, game: str, way: str) -> None:
+    context = browser.new_context(has_touch=way == "touch", locale="en-GB")
+    tab = Tab(context, server)
+    tab.enter()
+    assert play(tab, game, WAYS[way]) > 1
+    assert tab.find("#status").inner_text() != ""
+    # All of it can be looked at afterwards.
+    tab.find("#first").click()
+    assert tab.find("#slider").input_value() == "0"
+    tab.find("#to-review").click()
+    tab.find("#now").wait_for()
+    assert tab.turns > 1
+    assert tab.faults == []
+    context.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("game", registry.GAMES)
+def test_a_whole_game(browser: Any, server: Server, game: str, way: str) -> None:
+    whole_game(browser, server, game, way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_whole_game_of_the_fifth(browser: Any, fifth: Server, way: str) -> None:
+    whole_game(browser, fifth, FIFTH, way)
+
+
+@pytest.mark.parametrize(
+    ("game", "program", "verdict"),
+    [
+        ("ugolki", "crash", "crashed"),
+        ("ugolki", "stall", "too late"),
+        ("ugolki", "noise", "too late"),
+        ("ataxx", "crash", "crashed"),
+        ("ataxx", "flood", ""),
+        ("ataxx", "noise", ""),
+    ],
+)
+def test_a_program_that_misbehaves_is_shown_with_the_reason(
+    browser: Any, server: Server, game: str, program: str, verdict: str
+) -> None:
+    context = browser.new_context(locale="en-GB")
+    tab = Tab(context, server)
+    tab.enter()
+    known = next(g for g in tab.ask("games")["games"] if g["name"] == game)
+    tab.find(f'input[value="{game}"]').check()
+    players = [f"program:{program}", "engine:greedy", "nobody", "nobody"][: known["players"]]
+    for seat, player in enumerate(players):
+        tab.find(f"#seat{seat}").select_option(player)
+    tab.find("#more summary").click()
+    tab.find("#clock").fill("2" if game == "ataxx" else "0.5")
+    for name, value in SHORT.items():
+        if any(option["name"] == name for option in known["options"]):
+            tab.find(f'[data-option="{name}"]').fill(str(value))
+    tab.find("#start").click()
+    tab.find('#status[data-state="over"]').wait_for()
+    assert tab.find("#moves .foul").count() > 0
+    assert verdict in tab.find("#moves .reason").first.inner_text()
+    assert tab.faults == []
+    # The page goes on: another match can be played beside and after it.
+    assert play(tab, "ataxx", by_mouse) > 1
+    context.close()

@@ -1,0 +1,188 @@
+"""A running `quartet serve`, as the tests of the page use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from tests.games import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ENOUGH = 90.0
+"""Seconds until a test gives up."""
+
+
+@dataclass
+class Page:
+    """A server and who talks to it.
+
+    Attributes:
+        process: Popen. address: str; with the token. base, token: str; its parts.
+        client: Client; that has the token.
+    """
+
+    process: subprocess.Popen[str]
+    address: str
+    base: str = field(init=False)
+    token: str = field(init=False)
+    client: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.base, _, self.token = self.address.partition("/?token=")
+        headers = {"Authorization": f"Bearer {self.token}"}
+        self.client = httpx.Client(base_url=self.base, headers=headers, timeout=ENOUGH)
+
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
+    def get(self, path: str, code: int = 200, **query: Any) -> Any:
+        """What a GET answers."""
+        return self._json(self.client.get(path, params=query), code)
+
+    def post(self, path: str, data: Any = None, code: int = 200) -> Any:
+        """What a POST answers."""
+        return self._json(self.client.post(path, json=data or {}), code)
+
+    def delete(self, path: str) -> Any:
+        """What a DELETE answers."""
+        return self._json(self.client.delete(path), 200)
+
+    @staticmethod
+    def _json(response: httpx.Response, code: int) -> Any:
+        assert response.status_code == code, response.text
+        return response.json()
+
+    def upload(self, data: bytes, name: str = "game.log", code: int = 201) -> Any:
+        """Hand in a log."""
+        kind = {"Content-Type": "application/octet-stream"}
+        found = self.client.post("/api/logs", params={"name": name}, content=data, headers=kind)
+        return self._json(found, code)
+
+    def match(self, game: str, *seats: dict[str, Any], **more: Any) -> str:
+        """Begin a match; gives its id."""
+        found = self.post("/api/matches", {"game": game, "seats": seats, **more}, 201)
+        return str(found["id"])
+
+    def state(self, match: str) -> Any:
+        return self.get(f"/api/matches/{match}")
+
+    def asking(self, match: str) -> Any:
+        """Wait until a person is asked, or the match has ended: then None."""
+        return wait_for(
+            lambda: (
+                (found["asking"] or found["ended"]) and found
+                if (found := self.state(match))
+                else None
+            )
+        )["asking"]
+
+    def ended(self, match: str) -> Any:
+        """Wait until a match has ended; gives its state."""
+        return wait_for(lambda: found if (found := self.state(match))["ended"] else None)
+
+    @contextmanager
+    def follow(self, *topics: str, after: str = "") -> Iterator[Follower]:
+        """Follow some topics."""
+        follower = Follower(self, topics, after)
+        try:
+            yield follower
+        finally:
+            follower.close()
+
+
+class Follower:
+    """Who listens to events, as a browser's tab does.
+
+    Attributes:
+        events: list; name and data of what has come. last: str; the id of the last one.
+    """
+
+    def __init__(self, page: Page, topics: tuple[str, ...], after: str) -> None:
+        self.events: list[tuple[str, Any]] = []
+        self.last = after
+        headers = {"Authorization": f"Bearer {page.token}"}
+        if after:
+            headers["Last-Event-ID"] = after
+        self._client = httpx.Client(base_url=page.base, headers=headers, timeout=ENOUGH)
+        self._open = True
+        self._thread = threading.Thread(target=self._listen, args=(topics,), daemon=True)
+        self._thread.start()
+
+    def _listen(self, topics: tuple[str, ...]) -> None:
+        event = data = key = ""
+        try:
+            query = {"topic": topics}
+            with self._client.stream("GET", "/api/events", params=query) as got:
+                for line in got.iter_lines():
+                    if not self._open:
+                        return
+                    name, _, value = line.partition(": ")
+                    if name == "event":
+                        event = value
+                    elif name == "data":
+                        data = value
+                    elif name == "id":
+                        key = value
+                    elif not line and data:
+                        self.last = key or self.last
+                        self.events.append((event, json.loads(data)))
+                        event = data = key = ""
+        except httpx.HTTPError:
+            return
+
+    def named(self, *names: str) -> list[Any]:
+        """The data of the events of these names."""
+        return [data for name, data in list(self.events) if name in names]
+
+    def until(self, *names: str, number: int = 1) -> list[Any]:
+        """Wait for so many events of these names."""
+        wait_for(lambda: len(self.named(*names)) >= number)
+        return self.named(*names)
+
+    def close(self) -> None:
+        self._open = False
+        self._client.close()
+
+
+def wait_for(look: Callable[[], Any], seconds: float = ENOUGH) -> Any:
+    """What `look` gives as soon as it gives something."""
+    until = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < until, "it does not come"
+        time.sleep(0.02)
+    return found
+
+
+@contextmanager
+def serving(*arguments: str, cwd: Any = None) -> Iterator[Page]:
+    """Run `quartet serve`; it has ended afterwards."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "quartet", "serve", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout is not None
+    page = Page(process, process.stdout.readline().strip())
+    try:
+        yield page
+    finally:
+        page.client.close()
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(ENOUGH)
+        process.stdout.close()
