@@ -33,6 +33,12 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
     return configured(name, lambda bare: _maker(bare, seed))
 
 
+def _frozen() -> Callable[..., Any]:
+    from applegame.frozen.players import player  # noqa: PLC0415  (no package has it)
+
+    return player
+
+
 def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         from applegame.bot import Bot  # noqa: PLC0415  (compiled; the simple players need nothing)
@@ -42,7 +48,7 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), swing)  # it passes only when there is no rectangle
     if name == "random":
         return lambda: Uniform(Random(seed))
-    return frozen_player("applegame", name, PACKED, NAMES + SLOWER_NAMES)
+    return frozen_player(_frozen, name, PACKED, NAMES + SLOWER_NAMES)
 
 
 def swing(position: Position, move: Move) -> int:

@@ -29,6 +29,12 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
     return configured(name, lambda bare: _maker(bare, seed))
 
 
+def _frozen() -> Callable[..., Any]:
+    from connexion.frozen.players import player  # noqa: PLC0415  (no package has it)
+
+    return player
+
+
 def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         # Compiled; `greedy` and `random` play without.
@@ -39,4 +45,4 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), lead_after)  # as if the game were over
     if name == "random":
         return lambda: Uniform(Random(seed))
-    return frozen_player("connexion", name, PACKED, (*NAMES, "or other numbers"))
+    return frozen_player(_frozen, name, PACKED, (*NAMES, "or other numbers"))

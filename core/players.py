@@ -72,13 +72,16 @@ class Greedy:
 
 
 def frozen_player(
-    game: str, name: str, packed: Sequence[str], names: Sequence[str], *seed: int | None
+    load: Callable[[], Callable[..., Any]],
+    name: str,
+    packed: Sequence[str],
+    names: Sequence[str],
+    *seed: int | None,
 ) -> Callable[..., Searcher[Any]]:
     """What makes the player of that name of `GAME/frozen/players.py`, which no package carries.
 
     Args:
-        game: str; the game's package.
-        name: str.
+        load: imports that module and gives its function `player`. name: str.
         packed: the players that a package has. names: all players. Both are for the messages.
         seed: int | None; given on where the game's frozen players take one.
 
@@ -86,14 +89,14 @@ def frozen_player(
         UnknownNameError: there is none of that name, or none here.
     """
     try:
-        frozen = __import__(f"{game}.frozen.players", fromlist=["player"])
+        player = load()
     except ImportError:
         raise UnknownNameError(
             f"this package has no player {name!r}; it has: {', '.join(packed)}"
         ) from None
-    found = frozen.player(name, *seed)
+    found = player(name, *seed)
     if found is None:
         raise UnknownNameError(
-            f"{game} has no built-in player {name!r}; there are: {', '.join(names)}"
+            f"there is no built-in player {name!r}; there are: {', '.join(names)}"
         )
     return lambda: found

@@ -30,6 +30,12 @@ def player(name: str, seed: int | None = None) -> Searcher[Any]:
     return configured(name, lambda bare: _maker(bare, seed))
 
 
+def _frozen() -> Callable[..., Any]:
+    from ugolki.frozen.players import player  # noqa: PLC0415  (no package has it)
+
+    return player
+
+
 def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
         from ugolki.engine import Engine  # noqa: PLC0415  (compiled)
@@ -39,7 +45,7 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
     if name == "random":
         return lambda: Uniform(Random(seed), playing_on)
-    return frozen_player("ugolki", name, PACKED, (*NAMES, "or other numbers"), seed)
+    return frozen_player(_frozen, name, PACKED, (*NAMES, "or other numbers"), seed)
 
 
 def gain(position: Position, move: Move) -> int:

@@ -7,7 +7,6 @@ no FINISH, no end.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import QuartetError, RuleError, TextError
