@@ -74,7 +74,7 @@ class Outcome:
     def finished(self) -> bool:
         """Whether all was played that was to be."""
         if self.test is not None:
-            return self.test.decision(self.test.llr(self.scores)) is not None
+            return self.test.state(self.scores).decision is not None
         return self.total is not None and self.recorded >= self.total
 
     @property
@@ -125,9 +125,9 @@ def of_records(
         scores: list[float] = []
         for block in blocks:
             scores.append(block_score(block))
-            if test.decision(test.llr(scores)) is not None:
+            if test.state(scores).decision is not None:
                 break
-        decided = test.decision(test.llr(scores)) is not None
+        decided = test.state(scores).decision is not None
         counted = [r for r in ordered if not decided or r.block < len(scores)]
         return Outcome(casting, kind, counted, test=test, scores=scores, recorded=len(ordered))
     found = Outcome(

@@ -176,7 +176,8 @@ def _llr(axes: Any, found: Outcome, folder: Path) -> None:
     counts = checkpoints(len(found.scores)) if found.scores else []
     ratios = [test.llr(found.scores[:n]) for n in counts]
     axes.plot([n * size for n in counts], ratios)
-    for bound, name in ((test.lower, "H0"), (test.upper, "H1")):
+    state = test.state(found.scores)
+    for bound, name in ((state.lower, "H0"), (state.upper, "H1")):
         axes.axhline(bound, color="grey", linestyle="--", linewidth=0.8)
         axes.annotate(name, (0, bound))
     axes.set(xlabel="games", ylabel="LLR")

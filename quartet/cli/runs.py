@@ -333,9 +333,8 @@ def _units(plan: Mapping[str, Any]) -> int | None:
 
 def _in_short(found: Outcome) -> str:
     if found.test is not None:
-        ratio = found.test.llr(found.scores)
-        decision = found.test.decision(ratio)
-        return f"LLR {ratio:.2f}{f', {decision.value}' if decision else ''}"
+        state = found.test.state(found.scores)
+        return f"LLR {state.ratio:.2f}{f', {state.decision.value}' if state.decision else ''}"
     best = found.order[0]
     return f"{found.names[best]} leads"
 
