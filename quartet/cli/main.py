@@ -19,6 +19,7 @@ COMMANDS = (
     "tournament",
     "sprt",
     "tune",
+    "gauntlet",
     "runs",
     "exam",
     "lost",
@@ -94,6 +95,7 @@ def cli(context: click.Context) -> None:
     quartet runs                                          what runs there are, and what they have come to
     quartet exam ugolki --half odd --in-process           how it does against a pool of others
     quartet analyse ugolki --seconds 5                    what the engine thinks of a position
+    quartet gauntlet ataxx --nodes 20000                  one rating, kept over time
     quartet perft ugolki 4                                count sequences of plies
     quartet pack nypc GAME --out dist                     make what a judge takes
     """
