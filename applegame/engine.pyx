@@ -288,7 +288,7 @@ cdef class Engine:
     SCORE_UNIT = "1/400 of the logit of winning"
     OPTIONS = (
         Option("weights", str, "", "header of weights, as python -m applegame.train writes it"),
-        # patience of 0.65 is not told apart from it: docs/results.md, "The search"
+        # patience of 0.65 is not told apart from it: docs/experiments/013
         *ab_options(patience=1.0),
     )
 

@@ -120,7 +120,7 @@ cdef class Engine:
     SCORE_UNIT = "1/400 of the logit of winning"
     OPTIONS = (
         Option("weights", str, "", "file of weights"),
-        # more patience spends the clock before the game is decided: docs/results.md, "Time"
+        # more patience spends the clock before the game is decided: docs/experiments/006
         *ab_options(patience=0.35),
     )
 
@@ -153,7 +153,7 @@ cdef class Engine:
 
         12 moves and 1.2 for every empty cell are to come, on average. The pace is less, and falls
         faster: most searches end before the time meant (PATIENCE), most games are decided before
-            they end, and what is left of the clock then is lost (docs/results.md, "Time").
+            they end, and what is left of the clock then is lost (docs/experiments/006).
         """
         return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 

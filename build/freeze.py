@@ -2,7 +2,7 @@
 a temporary folder and runs it.
 
 A judge may start such a file anew for every move, so everything here serves a quick start. What
-each step brings is measured in docs/results.md:
+each step brings is measured in docs/experiments/015:
 
     modules     only those that the agent imports, found by importing what it imports; nothing of
                 PyInstaller's own Python code

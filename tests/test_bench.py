@@ -40,7 +40,7 @@ def test_fast_rules_are_fast(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_agent_answers_whatever_the_machine_does(game: str) -> None:
-    """A short run of what docs/results.md shows at length: no illegal move, none missing, while a
+    """A short run of what docs/results/ugolki.md shows at length: no illegal move, none missing, while a
     core is kept busy."""
     if registry.load(game, "reference").INFO.exchange is None:
         return

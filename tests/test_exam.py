@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from quartet import registry
-from quartet.arena import exam
+from quartet.arena import exam, schedule
 from quartet.arena.exam import Half, Line
 from quartet.arena.schedule import Casting
 from quartet.arena.unit import GameResult, Player, Unit, Use
@@ -91,9 +91,9 @@ def test_a_block_has_every_seat_and_every_order() -> None:
 
 
 def test_tables_with_somebody_several_times_are_smaller() -> None:
-    assert exam.size((0, 1, 2, 3)) == 24
-    assert exam.size((0, 1, 1, 2)) == 12
-    assert exam.size((0, 1, 1, 1)) == 4
+    assert schedule.size((0, 1, 2, 3)) == 24
+    assert schedule.size((0, 1, 1, 2)) == 12
+    assert schedule.size((0, 1, 1, 1)) == 4
     found = units([Half("table", [(0, 1, 1, 2)] * 2)])
     for block in range(2):
         seatings = [unit.seats for unit in found if unit.block == block]

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 from random import Random
 
 import pytest
 
 from core.errors import QuartetError
-from quartet.arena import schedule, swiss
+from quartet.arena import outcome, schedule, swiss
 from quartet.arena.run import drive
 from quartet.arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
 from quartet.arena.unit import GameResult, Played, Player, Unit, Use
@@ -240,3 +240,25 @@ def test_a_block_of_four_seats_has_both_halves() -> None:
             == set(range(4))
         )
         assert len({unit.seed for unit in block}) == 1
+
+
+def test_a_block_of_all_orders_of_turns() -> None:
+    """Four players: every one of the 24 seatings once, from six openings; two of one kind: half."""
+    four = Casting("ugolki", 4, [Player(str(i), "bot") for i in range(4)], seed=9)
+    units = [unit for unit in schedule.all_orders(four, [(0, 1, 2, 3)], 25) if unit is not None]
+    assert [unit.number for unit in units] == list(range(48))
+    assert [unit.block for unit in units] == [0] * 24 + [1] * 24
+    assert sorted(unit.seats for unit in units[:24]) == sorted(permutations(range(4)))
+    assert [unit.seed for unit in units] == [9 + i // 4 for i in range(48)]
+    for opening in range(12):
+        games = units[4 * opening : 4 * opening + 4]
+        assert {unit.seats.index(0) for unit in games} == {0, 1, 2, 3}
+    # The lone player comes first, wherever it is named; others that are alike are not told apart.
+    assert schedule.orders((0, 0, 1, 2)) == [(1, 0, 0, 2), (1, 0, 2, 0), (1, 2, 0, 0)]
+    assert schedule.size((0, 1, 1, 1)) == 4
+    tables = [(0, 1, 2, 2), (0, 1, 1, 1)]
+    mixed = [unit for unit in schedule.all_orders(four, tables, 12) if unit is not None]
+    assert len(mixed) == 12 + 12
+    assert len({unit.seats for unit in mixed[:12]}) == 12
+    assert [unit.block for unit in mixed] == [0] * 12 + [1] * 4 + [2] * 4 + [3] * 4
+    assert outcome.total(four, "roundrobin", 25, None, orders=True) == 48

@@ -11,7 +11,7 @@
 
    Nothing is kept from position to position: a capture changes up to 20 windows of two
    perspectives, and adding up all 36 in registers takes less time than bringing two stored sums up
-   to date. docs/results.md has the measurement. */
+   to date. docs/experiments/001 has the measurement. */
 #ifndef QUARTET_ATAXX_NETWORK_H
 #define QUARTET_ATAXX_NETWORK_H
 

@@ -1,6 +1,6 @@
 /* Memory for a hash table that is looked at in places that no cache predicts: zeroed, on huge
    pages where the system has them, since
-   otherwise nearly every look is a miss of the TLB, too. docs/results.md has the measurement.
+   otherwise nearly every look is a miss of the TLB, too. docs/experiments/004 has the measurement.
 
    table_new returns NULL where memory is short; table_free takes the same number of bytes. */
 #ifndef QUARTET_TABLE_H

@@ -1,7 +1,7 @@
 """Training of networks with few active inputs: a pass over samples, or over groups of them, and a
 step of the optimiser. See sparse_net.h.
 
-Written here because libraries have no kernel for it: docs/results.md has the comparison with numpy,
+Written here because libraries have no kernel for it: docs/experiments/002 has the comparison with numpy,
 scipy and PyTorch. Arrays come from whoever offers buffers; all functions let other threads run.
 """
 

@@ -91,20 +91,16 @@ def commit_of(ref: str, checkout: Path | None = None) -> str:
     root = checkout or registry.ROOT
     if not (root / ".git").exists():
         raise QuartetError(f"git:{ref} needs a checkout of the project, and {root} is none")
-    return _git(
-        root, f"there is no commit {ref!r} in {root}", "rev-parse", "--verify", "--quiet",
-        "--end-of-options", f"{ref}^{{commit}}",
-    )  # fmt: skip
+    complaint = f"there is no commit {ref!r} in {root}"
+    asked = ("--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return _git(root, complaint, "rev-parse", *asked)
 
 
 def is_changed(checkout: Path | None = None) -> bool:
     """Whether files that git knows differ from the last commit. Raises QuartetError."""
     root = checkout or registry.ROOT
-    said = _git(
-        root, f"git cannot tell what has changed in {root}", "status", "--porcelain",
-        "--untracked-files=no",
-    )  # fmt: skip
-    return said != ""
+    complaint = f"git cannot tell what has changed in {root}"
+    return _git(root, complaint, "status", "--porcelain", "--untracked-files=no") != ""
 
 
 def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) -> Path:

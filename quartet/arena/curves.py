@@ -105,8 +105,9 @@ def llr(found: Outcome) -> Curve:
     size = 2 if test.seats == 2 else 2 * test.seats
     counts = checkpoints(len(found.scores)) if found.scores else []
     ratios = [test.llr(found.scores[:n]) for n in counts]
+    state = test.state(found.scores)
     games = [float(n * size) for n in counts]
-    return Curve("LLR", "LLR", games, ratios, [], [], (test.lower, test.upper))
+    return Curve("LLR", "LLR", games, ratios, [], [], (state.lower, state.upper))
 
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 from random import Random
 from statistics import fmean, stdev
 
-from quartet.arena.schedule import Casting, Schedule, Seating, rotations
+from quartet.arena.schedule import Casting, Schedule, Seating, orders, rotations, size
 from quartet.arena.unit import GameResult
 
 
@@ -71,16 +70,6 @@ class Line:
         """Count a game, and in it the seats that the line is about."""
         self.blocks.setdefault(result.block, []).append(result.shares[result.seats.index(0)])
         self.others += [result.shares[seat] for seat in seats]
-
-
-def orders(table: Seating) -> list[Seating]:
-    """Every order of turns at a table, the first player first; those that look alike once."""
-    return [(table[0], *rest) for rest in sorted(set(permutations(table[1:])))]
-
-
-def size(table: Seating) -> int:
-    """Games of a block at a table."""
-    return len(orders(table)) * len(table)
 
 
 def drawn(players: Sequence[int], seats: int, blocks: int, seed: str) -> list[Seating]:

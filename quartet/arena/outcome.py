@@ -41,6 +41,7 @@ class Outcome:
         results: Sequence[GameResult]; those that count, in the order of the schedule.
         pairing: str; of a tournament: roundrobin, swiss or gauntlet.
         games: int; for every pair or table. rounds: int | None; of Swiss.
+        orders: bool; whether a block is every order of turns.
         test: Sprt | None; of a sequential test.
         scores: list[float]; of its complete blocks, up to the one that decided it.
         played: list[swiss.Round]; the rounds of Swiss that are over.
@@ -57,6 +58,7 @@ class Outcome:
     scores: list[float] = field(default_factory=list)
     played: list[swiss.Round] = field(default_factory=list)
     recorded: int = 0
+    orders: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -68,13 +70,13 @@ class Outcome:
         """All games of the run; None for a sequential test, which nobody knows the end of."""
         if self.kind != "tournament":
             return None
-        return total(self.casting, self.pairing, self.games, self.rounds)
+        return total(self.casting, self.pairing, self.games, self.rounds, orders=self.orders)
 
     @property
     def finished(self) -> bool:
         """Whether all was played that was to be."""
         if self.test is not None:
-            return self.test.decision(self.test.llr(self.scores)) is not None
+            return self.test.state(self.scores).decision is not None
         return self.total is not None and self.recorded >= self.total
 
     @property
@@ -135,6 +137,7 @@ def of_records(
         plan.get("games", 0),
         plan.get("rounds"),
         recorded=len(ordered),
+        orders=plan.get("orders", False),
     )
     if found.pairing == "swiss":
         found.played = rounds_played(casting, found.rounds or 0, found.games, ordered)
@@ -202,8 +205,13 @@ def tables(casting: Casting, pairing: str) -> list[schedule.Seating]:
     return choose(len(casting.players), casting.seats)
 
 
-def total(casting: Casting, pairing: str, number: int, rounds: int | None) -> int:
+def total(
+    casting: Casting, pairing: str, number: int, rounds: int | None, *, orders: bool = False
+) -> int:
     """All games of a tournament."""
+    if orders:
+        sizes = map(schedule.size, tables(casting, pairing))
+        return sum(schedule.blocks(number, size) * size for size in sizes)
     size = schedule.blocks(number, casting.seats) * casting.seats
     if pairing == "swiss":
         return (rounds or 0) * (len(casting.players) // 2) * size
@@ -217,8 +225,12 @@ def plan_of(
     rounds: int | None,
     done: Results,
     played: list[swiss.Round],
+    *,
+    orders: bool = False,
 ) -> Schedule:
     """The schedule of a tournament; `done` and `played` as for `schedule.swiss_rounds`."""
+    if orders:
+        return schedule.all_orders(casting, tables(casting, pairing), number)
     if pairing == "swiss":
         return schedule.swiss_rounds(casting, rounds or 0, number, done, played)
     return schedule.fixed(casting, tables(casting, pairing), number)

@@ -187,9 +187,8 @@ def units_of(plan: Mapping[str, Any]) -> int | None:
 
 def _in_short(found: Outcome) -> str:
     if found.test is not None:
-        ratio = found.test.llr(found.scores)
-        decision = found.test.decision(ratio)
-        return f"LLR {ratio:.2f}{f', {decision.value}' if decision else ''}"
+        state = found.test.state(found.scores)
+        return f"LLR {state.ratio:.2f}{f', {state.decision.value}' if state.decision else ''}"
     best = found.order[0]
     return f"{found.names[best]} leads"
 
@@ -279,12 +278,11 @@ def figures(
 
 def test_figures(test: Sprt, scores: Sequence[float]) -> dict[str, object]:
     """Where a sequential test stands, by the scores of its blocks, for machines."""
-    ratio = test.llr(scores)
-    decision = test.decision(ratio)
+    state = test.state(scores)
     return {
-        "decision": None if decision is None else decision.value,
-        "llr": ratio,
-        "bounds": [test.lower, test.upper],
+        "decision": None if state.decision is None else state.decision.value,
+        "llr": state.ratio,
+        "bounds": [state.lower, state.upper],
         "scores": [test.s0, test.s1],
         "blocks": len(scores),
         "mean": known(sum(scores) / len(scores)) if scores else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, combinations_with_replacement, count
+from itertools import combinations, combinations_with_replacement, count, permutations
 from random import Random
 
 from core.errors import QuartetError
@@ -83,6 +83,20 @@ def rotations(table: Sequence[int]) -> list[Seating]:
     return [(*table[i:], *table[:i]) for i in range(len(table))]
 
 
+def orders(table: Seating) -> list[Seating]:
+    """Every order of turns at a table; those that look alike once. Whoever sits once, the first of
+    them, comes first."""
+    lone = next((player for player in table if table.count(player) == 1), table[0])
+    rest = list(table)
+    rest.remove(lone)
+    return [(lone, *others) for others in sorted(set(permutations(rest)))]
+
+
+def size(table: Seating) -> int:
+    """Games of a block of all orders of turns at a table."""
+    return len(orders(table)) * len(table)
+
+
 def blocks(games: int, seats: int) -> int:
     """The whole blocks that hold at least so many games."""
     return -(-games // seats)
@@ -128,6 +142,25 @@ def fixed(casting: Casting, tables: Sequence[Seating], games: int) -> Schedule:
             yield from casting.block(number, block, table, opening)
             number += casting.seats
             block += 1
+
+
+def all_orders(casting: Casting, tables: Sequence[Seating], games: int) -> Schedule:
+    """So many games, rounded up to whole blocks, at each table; a block is every order of turns,
+    each with another opening, and in each everybody on every seat. All tables play a block before
+    any plays the next one."""
+    left = [-(-games // size(table)) for table in tables]
+    number = block = opening = 0
+    while any(left):
+        for i, table in enumerate(tables):
+            if not left[i]:
+                continue
+            left[i] -= 1
+            for turn, order in enumerate(orders(table)):
+                for seating in rotations(order):
+                    yield casting.unit(number, block, seating, opening + turn)
+                    number += 1
+            block += 1
+        opening += max(len(orders(table)) for table in tables)
 
 
 def swiss_rounds(

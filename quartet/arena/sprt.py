@@ -11,8 +11,15 @@ distribution of mean s is
 
 so that LLR = sum_i n_i log((1 + x0 (a_i - s0)) / (1 + x1 (a_i - s1))). On pairs of games with sides
 swapped (a = 0, 1/4, 1/2, 3/4, 1) this is the pentanomial test in logistic Elo that fishtest runs
-for Stockfish, without its correction for overshoot: the error rates are rather smaller than asked
-    for.
+for Stockfish.
+
+Wald's bounds are for a ratio that ends on one of them. It ends behind it, the more so the larger the
+blocks' steps, and then too many games were played for the error rates that were asked for. As in
+fishtest the bounds are moved inwards by the mean overshoot (D. Siegmund, "Sequential Analysis", 1985,
+corollary 8.33), which the test's own records estimate: where the ratio rose above all before it by
+d_1, d_2, ..., the upper bound is lower by sum d^2 / (2 sum d), and so on the other side. By 10,000
+simulated tests for 5 % (`simulate` in tests/test_sprt.py) the error rates are 4.8 to 5.6 % for 50 and
+20 Elo, with 4 to 7 % fewer pairs than without; in tests of 30 pairs without any draw up to 6 %.
 """
 
 from __future__ import annotations
@@ -103,13 +110,83 @@ def _multiplier(counts: Mapping[float, float], mean: float) -> float:
 
 
 @dataclass(frozen=True)
+class State:
+    """Where a test stands.
+
+    Attributes:
+        ratio: float; the log-likelihood ratio. lower, upper: float; its bounds, corrected for
+            overshoot. decision: Decision | None; None: go on.
+    """
+
+    ratio: float
+    lower: float
+    upper: float
+    decision: Decision | None
+
+
+@dataclass
+class _Records:
+    """How far a ratio has come to one side, and by what steps.
+
+    Attributes:
+        last: float; the record, 0 at first. squares: float; sum of the squares of its steps.
+    """
+
+    last: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def overshoot(self) -> float:
+        """The mean by which a bound is passed, with the sign of its side."""
+        return self.squares / self.last / 2 if self.last else 0.0
+
+    def step(self, ratio: float) -> None:
+        """A new record."""
+        self.squares += (ratio - self.last) ** 2
+        self.last = ratio
+
+
+class _Walk:
+    """The way that the ratio of a test has come, block by block."""
+
+    def __init__(self, test: Sprt) -> None:
+        self._test = test
+        self._counts = test.counts([])
+        self.scores: list[float] = []
+        self._ratio = 0.0
+        self._below, self._above = _Records(), _Records()
+
+    def add(self, score: float) -> None:
+        """One block more."""
+        self.scores.append(score)
+        if score not in self._counts:
+            self._counts = dict(sorted({**self._counts, score: 0}.items()))
+        self._counts[score] += 1
+        self._ratio = llr(self._counts, self._test.s0, self._test.s1)
+        if self._ratio < self._below.last:
+            self._below.step(self._ratio)
+        if self._ratio > self._above.last:
+            self._above.step(self._ratio)
+
+    @property
+    def state(self) -> State:
+        """Where it has led to."""
+        lower = self._test.lower - self._below.overshoot
+        upper = self._test.upper - self._above.overshoot
+        decision = None
+        if not lower < self._ratio < upper:
+            decision = Decision.H0 if self._ratio <= lower else Decision.H1
+        return State(self._ratio, lower, upper, decision)
+
+
+@dataclass(frozen=True)
 class Sprt:
     """A test of two means of the blocks' scores.
 
     Attributes:
         seats: of the game; s0, s1: the means; alpha, beta: how often, at most, H1 is accepted at
             s0, and H0 at s1.
-        lower, upper: bounds of the log-likelihood ratio.
+        lower, upper: Wald's bounds of the log-likelihood ratio, before any correction.
     """
 
     seats: int
@@ -119,6 +196,7 @@ class Sprt:
     beta: float = 0.05
     lower: float = field(init=False)
     upper: float = field(init=False)
+    _walk: _Walk | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
@@ -147,16 +225,23 @@ class Sprt:
 
     def end(self, scores: Sequence[float]) -> int | None:
         """The number of blocks after which the test has ended, None where it goes on."""
-        counts = self.counts([])
+        walk = _Walk(self)
         for number, score in enumerate(scores, start=1):
-            counts[score] = counts.get(score, 0) + 1
-            if self.decision(llr(counts, self.s0, self.s1)) is not None:
+            walk.add(score)
+            if walk.state.decision is not None:
                 return number
         return None
 
-    def decision(self, ratio: float) -> Decision | None:
-        """What a log-likelihood ratio decides; None: go on."""
-        return Decision.H0 if ratio <= self.lower else Decision.H1 if ratio >= self.upper else None
+    def state(self, scores: Sequence[float]) -> State:
+        """Where the test stands after these blocks, looked at after each. What was asked before
+        about the beginning of the same blocks is not computed again."""
+        walk = self._walk
+        if walk is None or walk.scores != list(scores[: len(walk.scores)]):
+            walk = _Walk(self)
+            object.__setattr__(self, "_walk", walk)
+        for score in scores[len(walk.scores) :]:
+            walk.add(score)
+        return walk.state
 
 
 def block_score(games: Sequence[GameResult]) -> float:

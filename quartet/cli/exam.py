@@ -14,7 +14,7 @@ from rich.text import Text
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import exam, notes, runs
+from quartet.arena import exam, notes, runs, schedule
 from quartet.arena.exam import Half, Line
 from quartet.arena.unit import GameResult
 from quartet.cli import running
@@ -153,7 +153,7 @@ def tables(
             raise QuartetError(f"--against wants {seats - 1} players, with commas between them")
         names = list(dict.fromkeys(opponents))
         table = (0, *(1 + names.index(name) for name in opponents))
-        return names, [Half(FIXED, [table] * -(-count // exam.size(table)))]
+        return names, [Half(FIXED, [table] * -(-count // schedule.size(table)))]
     pool = pool_of(game).HALVES
     chosen = list(pool) if half == "both" else [half or ""]
     names = [name for one in chosen for name in pool[one]]

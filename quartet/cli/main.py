@@ -14,7 +14,7 @@ from quartet import registry
 
 GROUPS = {
     "Play": ("serve", "match", "games", "analyse", "perft"),
-    "Measure": ("tournament", "sprt", "tune", "exam", "runs", "lost", "bench"),
+    "Measure": ("tournament", "sprt", "tune", "exam", "gauntlet", "runs", "lost", "bench"),
     "Look back": ("review", "replay", "calibrate"),
     "Train": ("selfplay", "train"),
     "Hand in, carry on": ("pack", "new-game", "completion"),

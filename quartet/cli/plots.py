@@ -17,10 +17,12 @@ from quartet.arena import tuning as tuning_steps
 from quartet.arena.curves import Curve, curves, mean_and_error
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
+from quartet.judge.seats.versions import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from quartet.arena.gauntlet import Kept
     from quartet.arena.outcome import Outcome
     from quartet.arena.unit import GameResult
 
@@ -66,6 +68,29 @@ def tuning(
         axes.axhline(value, color="grey", linestyle="--", linewidth=0.8)
         axes.set(xlabel="games", ylabel=name)
         axes.grid(visible=True, alpha=0.3)
+    figure.suptitle(title)
+    _save(figure, file)
+
+
+def ratings_over_time(groups: Mapping[str, Sequence[Kept]], title: str, file: Path) -> None:
+    """Draw the ratings that were kept, with intervals of 95 %, a curve for every group that can be
+    compared. Raises QuartetError."""
+    figure = _figure(1)
+    (axes,) = figure.axes
+    number = 0
+    for group, lines in groups.items():
+        known = [line for line in lines if line.elo is not None]
+        places = range(number, number + len(known))
+        middle = [line.elo for line in known if line.elo is not None]
+        low = [e - (e if k.low is None else k.low) for e, k in zip(middle, known, strict=True)]
+        high = [(e if k.high is None else k.high) - e for e, k in zip(middle, known, strict=True)]
+        axes.errorbar(places, middle, yerr=[low, high], marker="o", capsize=4, label=group)
+        number += len(known)
+    names = [f"{k.day}\n{short(k.player)}" for g in groups.values() for k in g if k.elo is not None]
+    axes.set_xticks(range(number), names, rotation=45, ha="right", fontsize=7)
+    axes.set(ylabel="Elo against the standing opponents")
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend()
     figure.suptitle(title)
     _save(figure, file)
 

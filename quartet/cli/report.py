@@ -79,7 +79,7 @@ def figures(found: Outcome, folder: Path, *, silent: bool) -> dict[str, Any]:
 
 def test_text(test: Sprt, scores: Sequence[float]) -> str:
     """Where a sequential test stands, in three lines."""
-    ratio = test.llr(scores)
+    state = test.state(scores)
     counts = test.counts(scores)
     said = ", ".join(f"{score:g}: {count}" for score, count in counts.items() if count)
     elo = ""
@@ -87,8 +87,8 @@ def test_text(test: Sprt, scores: Sequence[float]) -> str:
         found = ratings.elo({score: count for score, count in counts.items() if count})
         elo = f", Elo {tables.elo_text(found.elo)} ({tables.interval(found)})"
     return (
-        f"{WORDS[test.decision(ratio)]}\n"
-        f"LLR {ratio:.3f} ({test.lower:.3f}, {test.upper:.3f}) of a mean score of {test.s1:.4f} "
+        f"{WORDS[state.decision]}\n"
+        f"LLR {state.ratio:.3f} ({state.lower:.3f}, {state.upper:.3f}) of a mean score of {test.s1:.4f} "
         f"against {test.s0:.4f}\n"
         f"{len(scores)} blocks, mean score {_mean(scores):.4f}{elo}; "
         f"blocks by score: {said or 'none'}"

@@ -42,13 +42,13 @@ from quartet.judge.seats import versions
     "--alpha",
     default=0.05,
     show_default=True,
-    help="How often, at most, NEW may pass when the first hypothesis is true.",
+    help="How often NEW may pass when the first hypothesis is true.",
 )
 @click.option(
     "--beta",
     default=0.05,
     show_default=True,
-    help="How often, at most, NEW may fail when the second hypothesis is true.",
+    help="How often NEW may fail when the second hypothesis is true.",
 )
 @click.option(
     "--games",
@@ -70,7 +70,7 @@ def command(
     **options: Any,
 ) -> None:
     """Test the program NEW of GAME against OLD with a generalised sequential probability ratio
-    test.
+    test, corrected for overshoot as fishtest's is.
 
     With two seats the test is pentanomial: on pairs of games with the same opening and sides
         swapped, in logistic Elo. With four
@@ -98,7 +98,7 @@ def command(
 
     def decided(blocks: Sequence[Sequence[GameResult]]) -> bool:
         scores.append(block_score(blocks[-1]))
-        return test.decision(test.llr(scores)) is not None
+        return test.state(scores).decision is not None
 
     with settings.records("sprt", casting) as records:
         outcome.keep_test(records.folder, test)
@@ -118,7 +118,7 @@ def command(
         else:
             console = tables.wide(Console(highlight=False))
             report.show(console, found, records.folder, silent=running.is_silent(settings))
-        decision = test.decision(test.llr(found.scores))
+        decision = test.state(found.scores).decision
         settings.keep_note(
             records,
             len(found.results),

@@ -43,6 +43,11 @@ from quartet.cli.running import Settings
     type=click.IntRange(min=1),
     help="Of Swiss  [default: as many as make everybody meet, at most 20].",
 )
+@click.option(
+    "--all-orders",
+    is_flag=True,
+    help="Tables of more than two: a block is every order of turns, each from another opening.",
+)
 @running.options
 def command(
     game: str,
@@ -50,6 +55,7 @@ def command(
     games: int,
     pairing: str,
     rounds: int | None,
+    all_orders: bool,
     **options: Any,
 ) -> None:
     """Play a tournament of GAME and print a table: games, won-drawn-lost, Elo with its interval,
@@ -58,7 +64,7 @@ def command(
     A COMMAND is an executable file, a shell command, a built-in player, git:REF or uai:COMMAND, as
     in `quartet match`. Games are rounded up to whole
     blocks: with two seats a pair with the same opening and the sides swapped, with four seats a
-    round of all four seats. Players are named in the order of their seeds; where Swiss cannot tell
+    round of all four seats, or with --all-orders one for every order of turns. Players are named in the order of their seeds; where Swiss cannot tell
     them apart, the one named first ranks better, and the one named last has the better pairing.
     `gauntlet` is the first player against all others.
 
@@ -84,10 +90,13 @@ def command(
         raise QuartetError("--rounds is for --pairing swiss")
     if pairing == "swiss":
         schedule.swiss_rounds(casting, 0, games, {}, [])
-    facts = {"pairing": pairing, "games": games, "rounds": rounds}
+    if all_orders and casting.seats == 2:
+        raise QuartetError("--all-orders is for tables of more than two")
+    facts: dict[str, object] = {"pairing": pairing, "games": games, "rounds": rounds}
+    facts |= {"orders": True} if all_orders else {}
 
     def plan(done: Results) -> Schedule:
-        return outcome.plan_of(casting, pairing, games, rounds, done, [])
+        return outcome.plan_of(casting, pairing, games, rounds, done, [], orders=all_orders)
 
     with settings.records("tournament", casting, **facts) as records:
         results = running.run(
@@ -95,7 +104,7 @@ def command(
             records,
             plan,
             lambda done: tables.table(done, names, outcome.by_share(done, len(names)), {}),
-            outcome.total(casting, pairing, games, rounds),
+            outcome.total(casting, pairing, games, rounds, orders=all_orders),
         )
         found = outcome.of_records(records.plan, results)
         console = tables.wide(Console(highlight=False))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from importlib import metadata
 
+from core.errors import QuartetError
 from quartet import registry
+from quartet.arena import builds
 
 STAMP = registry.ROOT / ".build" / "last-build"
 """What setup.py writes in a checkout: kind of build, level of processor, compiler."""
@@ -14,19 +15,10 @@ STAMP = registry.ROOT / ".build" / "last-build"
 def commit() -> str:
     """The commit of the checkout, 12 digits, with a plus sign where files have changed since; empty
     where there is no checkout."""
-    if not (registry.ROOT / ".git").exists():
-        return ""
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"],
-            cwd=registry.ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
+        return builds.commit_of("HEAD")[:12] + ("+" if builds.is_changed() else "")
+    except QuartetError:
         return ""
-    return done.stdout.strip()
 
 
 def version() -> str:

@@ -1,0 +1,121 @@
+"""A version against standing opponents: the rating, what is kept of it, and the curve."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from core.errors import TextError
+from quartet.arena import gauntlet
+from quartet.arena.exam import Line
+from quartet.arena.gauntlet import Kept, elo_of, measured
+from quartet.arena.sprt import expected_score
+from quartet.cli.gauntlet import standing
+from quartet.judge.seats import versions
+from quartet.registry import GAMES, is_held_out, is_player
+from tests.test_match_lines import quartet
+
+KEPT = Kept(
+    day="2026-11-23", commit="0" * 40, player="bot", opponents=["greedy"], conditions={"nodes": "9"},
+    seed=1, games=8, share=0.75, error=0.1, elo=190.8, low=20.0, high=None, records="runs/a",
+)  # fmt: skip
+
+
+def test_a_share_as_elo() -> None:
+    assert elo_of(0.5, 2) == 0
+    assert elo_of(0.25, 4) == 0
+    assert elo_of(expected_score(120), 2) == pytest.approx(120)
+    assert elo_of(0.5, 4) == pytest.approx(400 * math.log10(3))  # as strong as the three together
+    assert elo_of(0, 4) == -math.inf
+    assert elo_of(1, 2) == math.inf
+
+
+def test_the_interval_is_over_blocks() -> None:
+    line = Line({0: [1.0, 0.0, 0.0, 0.0], 1: [1.0, 1.0, 0.0, 0.0], 2: [1.0, 1.0, 1.0, 0.0]}, [])
+    found = measured(line, 4)
+    assert found.share == 0.5
+    assert found.error == pytest.approx(0.25 / math.sqrt(3))
+    assert found.rating.low < found.rating.elo == elo_of(0.5, 4) < found.rating.high
+    assert found.rating.low == pytest.approx(elo_of(0.5 - 1.959964 * found.error, 4))
+    alike = measured(Line({0: [0.5, 0.5], 1: [0.5, 0.5]}, []), 4).rating
+    assert (alike.low, alike.high) == (-math.inf, math.inf)
+    pairs = measured(Line({0: [1.0, 0.0], 1: [1.0, 1.0]}, []), 2).rating
+    assert pairs.elo == pytest.approx(elo_of(0.75, 2))
+    assert pairs.low < pairs.elo
+
+
+def test_what_is_kept_is_read_and_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "ratings" / "x.jsonl"
+    assert gauntlet.read(file) == []
+    other = msgspec.structs.replace(KEPT, records="runs/b", conditions={"nodes": "10"})
+    gauntlet.keep(file, KEPT)
+    gauntlet.keep(file, other)
+    more = msgspec.structs.replace(KEPT, games=16)
+    gauntlet.keep(file, more)
+    assert gauntlet.read(file) == [other, more]
+    assert list(gauntlet.comparable([KEPT, other, more]).values()) == [[other], [KEPT, more]]
+    file.write_text("{}\n")
+    with pytest.raises(TextError, match="cannot be read"):
+        gauntlet.read(file)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_standing_opponents_never_change(game: str) -> None:
+    names = standing(game, "bot")
+    assert names
+    for name in names:
+        version = versions.parse(name)
+        if version is not None:
+            assert versions.is_whole(version.ref), "a branch would move"
+        else:
+            assert is_player(game, name)
+            assert name != "bot"
+        assert not is_held_out(game, name)
+
+
+def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
+    short = ("--nodes", "50", "--in-process", "--crowded", "--jobs", "1", "--against", "random")
+    rated = ("gauntlet", "ataxx", "greedy", "--games", "6", "--against", "greedy", *short)
+    found = json.loads(quartet(*rated, "--json", cwd=tmp_path).stdout)
+    assert found["games"] == 6
+    assert found["opponents"] == ["greedy", "random"]
+    assert found["elo"] is not None or found["share"] == 1
+    quartet(*rated, cwd=tmp_path)  # it is done already
+    quartet("gauntlet", "ataxx", "random", "--games", "2", *short, cwd=tmp_path)
+    lines = (tmp_path / "docs/ratings/ataxx.jsonl").read_text().splitlines()
+    assert len(lines) == 2
+    shown = quartet("gauntlet", "ataxx", "--curve", cwd=tmp_path).stdout
+    assert shown.count("against") == 2  # they cannot be compared
+    assert "greedy, random" in shown
+    quartet("gauntlet", "ataxx", "--plot", "curve.svg", cwd=tmp_path)
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+    listed = json.loads(quartet("runs", "--json", cwd=tmp_path).stdout)
+    assert {line["kind"] for line in listed} == {"gauntlet"}
+    said = quartet("gauntlet", "connexion", "--curve", code=2, cwd=tmp_path).stderr
+    assert said == "quartet: no rating of connexion is kept below docs/ratings yet\n"
+
+
+def test_a_table_of_four_takes_every_order_of_turns(tmp_path: Path) -> None:
+    names = ("greedy", "random", "beam:100")
+    against = [word for name in names for word in ("--against", name)]
+    short = ("--nodes", "10", "--in-process", "--crowded", "--jobs", "1", "--option", "moves=2")
+    found = json.loads(
+        quartet(
+            "gauntlet", "ugolki", "random", *against, *short, "--games", "1", "--json", cwd=tmp_path
+        ).stdout
+    )
+    assert found["games"] == 24
+    games = (tmp_path / found["records"] / "games.jsonl").read_text().splitlines()
+    seats = [tuple(json.loads(line)["seats"]) for line in games]
+    assert len(set(seats)) == 24
+    few = quartet("gauntlet", "ugolki", "random", *against[:4], *short, code=2, cwd=tmp_path)
+    assert "takes 3 opponents at least" in few.stderr
+
+
+def test_commits_cannot_be_met_in_process() -> None:
+    done = quartet("gauntlet", "ataxx", "--in-process", code=2)
+    assert "--in-process is for this checkout's players" in done.stderr
