@@ -455,7 +455,9 @@ class _Ours(_Tape):
             )
         if turn.input != position.text():
             raise DisagreementError("the input is not what the rules would send")
-        return replace(self.again(turn), seconds=turn.seconds, left_behind=turn.left_behind)
+        return msgspec.structs.replace(
+            self.again(turn), seconds=turn.seconds, left_behind=turn.left_behind
+        )
 
     def next_turn(self) -> Turn:
         self.line = FIRST_TURN_LINE + self.number
