@@ -217,7 +217,8 @@ def test_who_resigns_has_lost(page: Page, game: str) -> None:
         assert found["view"]["result"]["reason"] == "FIRST resigned"
     else:
         own = [turn["verdict"] for turn in found["view"]["turns"] if turn["seat"] == 0]
-        assert own == ["resigned"] * 3, "it loses its turns, and the others play on"
+        assert set(own) == {"resigned"}, "it loses its turns, and the others play on"
+        assert len(own) > 1
     log = page.client.get("/api/text", params={"match": match}).content
     assert check(games.load(game), log).complaint is None
     page.post(f"/api/matches/{match}/resign", {}, 409)

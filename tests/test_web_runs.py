@@ -89,6 +89,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "broken").mkdir()
     (home / "broken" / "run.json").write_text("nonsense")
     (home / "no run").mkdir()
+    (home / "tuning").mkdir()
+    (home / "tuning" / "run.json").write_text('{"kind": "tune", "game": "ataxx"}')
+    (home / "tuning" / "games.jsonl").write_text("")
+    (home / "tuning" / "trajectory.jsonl").write_text(
+        '{"games": 10, "values": {"a": 1, "b": 2.5}, "outcome": 0}\n'
+        '{"games": 20, "values": {"a": 3, "b": 2}, "outcome": 0.1}\n{"games": 3'
+    )
     (home / "selfplay").mkdir()
     (home / "selfplay" / "plan.json").write_text('{"kind": "selfplay", "game": "ataxx"}')
     return home
@@ -116,7 +123,7 @@ def test_ten_thousand_games_are_opened_at_once(home: Path, name: str, players: i
 
 def test_the_list(page: Page) -> None:
     found = {line["name"]: line for line in page.get("/api/runs")["runs"]}
-    assert set(found) == {"pair", "many", "broken", "selfplay"}
+    assert set(found) == {"pair", "many", "broken", "selfplay", "tuning"}
     assert found["pair"]["games"] == MANY
     assert found["many"]["players"] == ["p0", "p1", "p2", "p3"]
     assert found["broken"]["kind"] == "?"
@@ -126,6 +133,15 @@ def test_the_list(page: Page) -> None:
     page.get("/api/runs/broken", 422)
     page.get("/api/runs/selfplay/games", 404)
     page.get("/api/runs/selfplay/series", 404)
+
+
+def test_parameters_of_a_tuning(page: Page) -> None:
+    found = page.get("/api/runs/tuning/series")["curves"]
+    assert [(c["name"], c["unit"], c["games"], c["values"]) for c in found] == [
+        ("a", "parameter", [10, 20], [1, 3]),
+        ("b", "parameter", [10, 20], [2.5, 2]),
+    ]
+    assert page.get("/api/runs/tuning")["kind"] == "tune"
 
 
 def test_a_run(page: Page) -> None:

@@ -491,7 +491,7 @@ def _game(name: str) -> Json:
         "files": info.exchange is not None,
         "adapters": list(info.adapters),
         "clock": {"per_move": table.per_move, "ms": table.clocks[0]},
-        "empty_seats": hasattr(game.position, "without"),
+        "empty_seats": views.takes_nobody(game),
         "options": [
             {"name": key, "default": option.default, "help": option.help}
             for key, option in info.options.items()

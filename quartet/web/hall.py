@@ -410,7 +410,7 @@ class Hall:
 
     def _seat(self, game: Game, wish: SeatWish) -> SeatSpec:
         if wish.kind == "nobody":
-            if not hasattr(game.position, "without"):
+            if not views.takes_nobody(game):
                 raise QuartetError(f"every seat of {game.info.name} needs a player")
             return SeatSpec("nobody")
         if wish.kind == "person":

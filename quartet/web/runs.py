@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import math
 import threading
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet.arena import outcome, ratings, records
 from quartet.arena import runs as recorded
-from quartet.arena.curves import curves
+from quartet.arena.curves import Curve, curves
 from quartet.arena.runs import Filter, Run, known
 from quartet.arena.standings import by_seat
 from quartet.arena.unit import GameResult
@@ -43,6 +44,9 @@ LOCK_EVERY = 5.0
 moment."""
 SMALL = 2**20
 """Bytes of records that are read for the list of runs alone."""
+TRAJECTORY = "trajectory.jsonl"
+"""The file in the folder of a tuning that has a line for every batch of games: `games`, and
+`values` by parameter."""
 RESAMPLES = 50
 """Of the bootstrap that gives ratings of more than two players their intervals."""
 SORTS: dict[str, Callable[[GameResult], float]] = {
@@ -51,6 +55,13 @@ SORTS: dict[str, Callable[[GameResult], float]] = {
     "seconds": lambda game: game.seconds,
 }
 """What games can be sorted by."""
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A line of a tuning's trajectory."""
+
+    games: int
+    values: dict[str, float]
 
 
 class Reader:
@@ -149,7 +160,8 @@ class Reader:
         with self._lock:
             self.look()
             found = self._found()
-        if found is None:
+        drawn = curves(found) if found is not None else self._parameters()
+        if found is None and not drawn:
             raise Refused("this run has no curves", 404)
         return {
             "curves": [
@@ -162,7 +174,7 @@ class Reader:
                     "high": list(map(known, curve.high)) or None,
                     "bounds": curve.bounds,
                 }
-                for curve in curves(found)
+                for curve in drawn
             ]
         }
 
@@ -193,8 +205,27 @@ class Reader:
     # Reading.
 
     def _files(self) -> list[Path]:
-        names = ("run.json", "plan.json", "games.jsonl", records.LINES, outcome.TEST)
+        names = ("run.json", "plan.json", "games.jsonl", records.LINES, outcome.TEST, TRAJECTORY)
         return [self.folder / name for name in names]
+
+    def _parameters(self) -> list[Curve]:
+        """The parameters of a tuning as they move; none of another run. Raises TextError."""
+        try:
+            data = (self.folder / TRAJECTORY).read_bytes()
+            steps = [
+                msgspec.json.decode(line, type=_Step)
+                for line in data[: data.rfind(b"\n") + 1].splitlines()
+            ]
+        except OSError:
+            return []
+        except msgspec.DecodeError as error:
+            raise TextError(f"{TRAJECTORY} cannot be read: {error}") from error
+        games = [float(step.games) for step in steps]
+        names = steps[0].values if steps else {}
+        return [
+            Curve(name, "parameter", games, [s.values.get(name, math.nan) for s in steps], [], [])
+            for name in names
+        ]
 
     def _goes_on(self) -> bool:
         looked, going = self._going

@@ -316,6 +316,16 @@ def position(game: Game, shown: Any, last: Json | None = None, *, secret: bool =
     }
 
 
+def takes_nobody(game: Game) -> bool:
+    """Whether seats of a game may stay empty."""
+    start: Any = game.position.start()
+    try:
+        start.without(0)
+    except (AttributeError, QuartetError):
+        return False
+    return True
+
+
 def check_options(game: Game, options: Mapping[str, Any]) -> None:
     """Raise QuartetError for variants of the rules that the game does not have."""
     known = game.info.options
