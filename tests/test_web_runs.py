@@ -17,11 +17,11 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
 from quartet.arena.runs import Filter
-from quartet.arena.unit import Foul, GameResult, Use, play
+from quartet.arena.unit import Foul, GameResult, Use
 from quartet.web.errors import Refused
 from quartet.web.runs import LiveGame, Reader, Runs
 from tests.games import ROOT
-from tests.test_live import unit_of
+from tests.test_web_review import log_of, played
 from tests.webserver import ENOUGH, Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -244,9 +244,7 @@ def test_reading_writes_nothing(home: Path) -> None:
 def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
     """As its file grows; in the end it is the same as the view of the whole log."""
     folder = make(tmp_path / "run", 3)
-    unit = unit_of(game, tmp_path)
-    play(unit)
-    data = (tmp_path / "live.jsonl").read_bytes()
+    data = log_of(played(game), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
     watched = LiveGame(Reader(folder), 3)
@@ -273,8 +271,7 @@ def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
 
 def test_a_game_that_begins_anew_is_shown_anew(tmp_path: Path) -> None:
     folder = make(tmp_path / "run", 3)
-    play(unit_of("ataxx", tmp_path))
-    data = (tmp_path / "live.jsonl").read_bytes()
+    data = log_of(played("ataxx"), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
     live.write_bytes(data[: len(data) // 2])
@@ -329,6 +326,11 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
             view = page.get("/api/view", run="ataxx", number=7)
             assert set(view["players"]) == {"a", "b"}
             assert len(view["turns"]) > 10
+            (folder / records.stderr_name(7)).write_text("ply 3, b: hello: you\nnonsense\n")
+            view = page.get("/api/view", run="ataxx", number=7)
+            b = view["players"].index("b")
+            assert [t["said"] for t in view["turns"] if t["ply"] == 3] == [[[b, "hello: you"]]]
+            assert view["result"]["reason"]
             text = page.client.get("/api/text", params={"run": "ataxx", "number": 7}).content
             assert text == (folder / records.log_name(7)).read_bytes()
             position = page.post("/api/position", {"run": "ataxx", "number": 7, "step": 3})

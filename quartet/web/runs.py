@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import math
+import re
 import threading
 import time
 from pathlib import Path
@@ -23,13 +24,14 @@ from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.jsonl import Header
+from quartet.judge.process.words import printable
 from quartet.judge.turn import Result, Turn
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from quartet.arena.outcome import Outcome
     from quartet.arena.ratings import Rating
@@ -39,11 +41,15 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at what is followed."""
 LIVE_EVERY = 0.25
 """The same for a game that goes on."""
+REST = 20
+"""After a look nothing is done for so many times as long as it took: who plays needs the cores."""
 LOCK_EVERY = 5.0
 """Seconds between two looks at whether a process plays a run: for that, its lock is held for a
 moment."""
 SMALL = 2**20
 """Bytes of records that are read for the list of runs alone."""
+SAID = re.compile(r"ply (\d+), (.*?): (.*)")
+"""A line of the record of what programs said."""
 TRAJECTORY = "trajectory.jsonl"
 """The file in the folder of a tuning that has a line for every batch of games: `games`, and
 `values` by parameter."""
@@ -197,10 +203,32 @@ class Reader:
             self.look()
             return next((game for game in self._run.results if game.number == number), None)
 
-    def named(self, result: GameResult) -> list[str]:
-        """The players of a game, by seat."""
-        names = [player["name"] for player in self._run.plan["players"]]
-        return [names[player] for player in result.seats]
+    def complete(self, view: Json, number: int) -> None:
+        """Tell what is on record of a game and not in its log: names, the reason of its end, and
+        what programs said."""
+        result = self.result(number)
+        if result is None:
+            return
+        listed = [player["name"] for player in self._run.plan["players"]]
+        names = [listed[player] for player in result.seats]
+        view["players"] = names
+        view["result"] = {**(view["result"] or {}), **_end(result)}
+        try:
+            said = (self.folder / records.stderr_name(number)).read_text("utf-8", "replace")
+        except OSError:
+            return
+        turns = {turn["ply"]: turn for turn in view["turns"]}
+        for ply, name, text in _remarks(said):
+            turn = turns.get(ply)
+            seat = names.index(name) if name in names else 0
+            if turn is not None and len(turn["said"]) < views.MOST_LINES:
+                turn["said"].append([turn["seat"] if names[turn["seat"]] == name else seat, text])
+
+    def commands(self) -> dict[str, str]:
+        """The players' programs, by name. Raises QuartetError."""
+        with self._lock:
+            self.look()
+            return {p["name"]: p["command"] for p in self._run.plan.get("players", [])}
 
     # Reading.
 
@@ -359,7 +387,9 @@ class LiveGame:
 
     def _take(self, record: Header | Turn | Result) -> list[tuple[str, Json]]:
         if isinstance(record, Header):
-            self._viewer = views.of_header(record)
+            known = self._reader.commands()
+            engines = {s: known.get(name or "", "") for s, name in enumerate(record.players)}
+            self._viewer = views.of_header(record, engines)
             source = {"run": self._reader.name, "number": self._number}
             self._viewer.view = {"source": source, **self._viewer.view}
         elif self._viewer is not None and isinstance(record, Turn):
@@ -373,14 +403,7 @@ class LiveGame:
 
     def _recorded(self) -> Json | None:
         result = self._reader.result(self._number)
-        if result is None:
-            return None
-        return {
-            "scores": result.scores,
-            "places": result.places,
-            "shares": result.shares,
-            "reason": result.reason,
-        }
+        return None if result is None else _end(result)
 
 
 class Runs:
@@ -465,16 +488,20 @@ class Runs:
         self, topic: Topic, every: float, step: Callable[[], list[tuple[str, Json]]]
     ) -> None:
         """Look, as long as somebody follows."""
+        pause = every
         try:
-            await asyncio.sleep(every)
-            while topic.followers:
+            while True:
+                await asyncio.sleep(pause)
+                if not topic.followers:
+                    return
+                started = time.monotonic()
                 for event, data in await asyncio.to_thread(step):
                     if event == "state":
                         self._states[topic.name] = data
                     topic.publish(event, **data)
+                pause = max(every, REST * (time.monotonic() - started))
                 if topic.name.startswith("run/"):
                     await asyncio.to_thread(self.reader(topic.name[4:]).rate)
-                await asyncio.sleep(every)
         except (QuartetError, Refused) as error:
             topic.publish("gone", error=str(error))
         finally:
@@ -511,6 +538,24 @@ def _stamp(file: Path) -> tuple[int, int, int]:
 
 def _size(file: Path) -> int:
     return _stamp(file)[0]
+
+
+def _end(result: GameResult) -> Json:
+    """How a game ended, by its record."""
+    return {
+        "scores": result.scores,
+        "places": result.places,
+        "shares": result.shares,
+        "reason": result.reason,
+    }
+
+
+def _remarks(text: str) -> Iterator[tuple[int, str, str]]:
+    """Ply, player and words of a record of what programs said."""
+    for line in text.splitlines():
+        found = SAID.match(line)
+        if found is not None:
+            yield int(found[1]), found[2], printable(found[3])
 
 
 def _game(game: GameResult, found: Outcome) -> Json:
