@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 ENOUGH = 60_000.0
 """Milliseconds in which everything happens on a busy machine."""
-QUIET = re.compile(r"script-src.*was not explicitly set|status of 4\d\d")
-"""What Chromium says to the console that is no fault of ours."""
+QUIET = re.compile(
+    r"script-src.*was not explicitly set|status of 4\d\d|INCOMPLETE_CHUNKED|CONNECTION_REFUSED"
+)
+"""What Chromium says to the console that is no fault of ours: also when a server ends."""
 
 
 class Server:

@@ -59,6 +59,9 @@ def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
         "tests/test_scenes.py",
         "tests/test_engine_seat.py",
         "tests/test_take_back.py",
+        "tests/test_web_play.py",
+        "tests/test_web_review.py",
+        "tests/test_web_runs.py",
         QUARTET_RANDOM_CASES="500",
     )
     assert done.returncode == 0, done.stdout

@@ -71,7 +71,7 @@ def test_a_language_has_every_text(language: str) -> None:
 
 def test_the_scripts_use_the_texts_that_there_are() -> None:
     code = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
-    begins = tuple(re.findall(r'\bt\("(\w+_)" \+', code)) + ("pace_",)
+    begins = (*re.findall(r'\bt\("(\w+_)" \+', code), "pace_")
     asked = {key for key in re.findall(r'\bt\("(\w+)"', code) if key not in begins}
     assert asked - set(TEXTS["en"]) == set()
     words = set(re.findall(r'"(\w+)"', code))

@@ -17,7 +17,6 @@ from tests.page import Server, Tab, browsing, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 PROGRAMS = ROOT / "tests" / "programs"

@@ -45,7 +45,7 @@ for line in sys.stdin:
 """
 ANSWERS = ["crashes", "stalls", "floods", "shouts", "talks", "leaves"]
 PERSON: dict[str, Any] = {"kind": "person"}
-GREEDY: dict[str, Any] = {"kind": "engine", "name": "greedy"}
+RANDOM: dict[str, Any] = {"kind": "engine", "name": "random"}
 QUICK: dict[str, Any] = {"kind": "engine", "name": "bot", "nodes": 64}
 LINES = [name for name in registry.GAMES if games.load(name).info.lines is not None]
 SHORT = {"options": {"moves": 3}}
@@ -88,7 +88,7 @@ def shown(view: Any) -> tuple[Any, ...]:
 def test_a_whole_game(page: Page, game: str) -> None:
     """By parts; a tab that listened all the time, one that comes late, and the log, all know the
     same."""
-    match = page.match(game, PERSON, *others(game, GREEDY), seed=3, **short(game))
+    match = page.match(game, PERSON, *others(game, RANDOM), seed=3, **short(game))
     with page.follow(f"match/{match}") as tab:
         last = play(page, match, Random(1))
         (ended,) = tab.until("end")
@@ -206,7 +206,7 @@ def test_take_back_and_hint(page: Page, game: str) -> None:
 
 @pytest.mark.parametrize("game", registry.GAMES)
 def test_who_resigns_has_lost(page: Page, game: str) -> None:
-    match = page.match(game, PERSON, *others(game, GREEDY), **short(game))
+    match = page.match(game, PERSON, *others(game, RANDOM), **short(game))
     page.asking(match)
     page.post(f"/api/matches/{match}/resign", {"seat": 1}, 409)
     page.post(f"/api/matches/{match}/resign", {})
@@ -217,23 +217,24 @@ def test_who_resigns_has_lost(page: Page, game: str) -> None:
         assert found["view"]["result"]["reason"] == "FIRST resigned"
     else:
         own = [turn["verdict"] for turn in found["view"]["turns"] if turn["seat"] == 0]
-        assert own == ["resigned"] * 3, "it loses its turns, and the others play on"
+        assert set(own) == {"resigned"}, "it loses its turns, and the others play on"
+        assert len(own) > 1
     log = page.client.get("/api/text", params={"match": match}).content
     assert check(games.load(game), log).complaint is None
     page.post(f"/api/matches/{match}/resign", {}, 409)
 
 
 def test_a_person_on_a_clock_loses_by_it(page: Page) -> None:
-    match = page.match("ataxx", PERSON, GREEDY, clock=300, person_clock=True)
+    match = page.match("ataxx", PERSON, RANDOM, clock=300, person_clock=True)
     result = page.ended(match)["view"]["result"]
     assert (result["termination"], result["offender"]) == ("tle", 0)
 
 
 def test_nobody_sits_there_and_files_are_shown(page: Page) -> None:
     nobody = {"kind": "nobody"}
-    match = page.match("ugolki", PERSON, nobody, GREEDY, nobody, options={"moves": 2})
+    match = page.match("ugolki", PERSON, nobody, RANDOM, nobody, options={"moves": 2})
     found = play(page, match, Random(4))
-    assert found["view"]["players"] == ["human", None, "greedy", None]
+    assert found["view"]["players"] == ["human", None, "random", None]
     assert [turn["seat"] for turn in found["view"]["turns"]] == [0, 2, 0, 2]
     for step, turn in enumerate(found["view"]["turns"], start=1):
         assert turn["files"]
@@ -250,7 +251,7 @@ def test_nobody_sits_there_and_files_are_shown(page: Page) -> None:
 
 def test_it_goes_on_from_any_position(page: Page) -> None:
     for game in registry.GAMES:
-        log = match = page.match(game, *[GREEDY] * games.load(game).info.players, **short(game))
+        log = match = page.match(game, *[RANDOM] * games.load(game).info.players, **short(game))
         page.ended(log)
         source = {"match": match, "step": 3}
         position = page.post("/api/position", source)
@@ -262,7 +263,7 @@ def test_it_goes_on_from_any_position(page: Page) -> None:
             "parts": trail["positions"][1]["last"]["parts"],
         }
         # where the table is turned, persons sit where they did
-        seats = [PERSON, *others(game, GREEDY)]
+        seats = [PERSON, *others(game, RANDOM)]
         seats = [*seats[-position["to_move"] :], *seats[: -position["to_move"]]]
         assert seats[position["to_move"]] == PERSON
         new = page.match(game, *seats, **{"from": source})
@@ -307,14 +308,14 @@ def test_what_an_engine_thinks_is_seen_while_it_does(page: Page) -> None:
 
 
 def test_chance_is_not_told_before_it_has_its_part(page: Page) -> None:
-    match = page.match("connexion", PERSON, GREEDY)
+    match = page.match("connexion", PERSON, RANDOM)
     asking = page.asking(match)
     assert asking["position"]["text"] == ""
     assert page.post("/api/position", {"match": match})["text"] == ""
     move = asking["position"]["choices"][0]["move"]
     page.post("/api/position", {"match": match, "moves": [move]}, 409)
     page.get("/api/text", 409, match=match)
-    both = [PERSON, GREEDY]
+    both = [PERSON, RANDOM]
     page.post("/api/matches", {"game": "connexion", "seats": both, "from": {"match": match}}, 409)
     page.delete(f"/api/matches/{match}")
 
@@ -328,8 +329,8 @@ def test_programs_that_misbehave_lose_and_nothing_else_suffers(
 ) -> None:
     """Other matches go on meanwhile, and the server answers."""
     program = {"kind": "program", "name": what}
-    beside = page.match("ataxx", PERSON, GREEDY)
-    match = page.match("ataxx", GREEDY, program, clock=1500)
+    beside = page.match("ataxx", PERSON, RANDOM)
+    match = page.match("ataxx", RANDOM, program, clock=1500)
     slowest = 0.0
     while not page.state(match)["ended"]:
         started = time.monotonic()
@@ -349,7 +350,7 @@ def test_programs_that_misbehave_lose_and_nothing_else_suffers(
 
 
 def test_a_program_is_killed_from_outside(page: Page) -> None:
-    match = page.match("ataxx", {"kind": "program", "name": "stalls"}, GREEDY, clock=60000)
+    match = page.match("ataxx", {"kind": "program", "name": "stalls"}, RANDOM, clock=60000)
     program = wait_for(lambda: descendants(page, "stalls"))
     time.sleep(0.5)
     os.kill(program[-1], signal.SIGKILL)
@@ -359,7 +360,7 @@ def test_a_program_is_killed_from_outside(page: Page) -> None:
 
 
 def test_the_process_of_a_match_is_killed(page: Page) -> None:
-    match = page.match("ataxx", PERSON, GREEDY)
+    match = page.match("ataxx", PERSON, RANDOM)
     page.asking(match)
     before = set(psutil.Process(page.process.pid).children())
     newest = max(before, key=lambda process: process.create_time())
@@ -369,7 +370,7 @@ def test_the_process_of_a_match_is_killed(page: Page) -> None:
     found = page.ended(match)
     assert found["error"] == "its process has died"
     page.post(f"/api/matches/{match}/move", {"step": 0, "text": "MOVE 1 1 2 2"}, 409)
-    assert play(page, page.match("ataxx", PERSON, GREEDY), Random(3))["view"]["result"]
+    assert play(page, page.match("ataxx", PERSON, RANDOM), Random(3))["view"]["result"]
 
 
 @pytest.mark.slow
@@ -378,8 +379,8 @@ def test_everything_ends_with_the_server(tmp_path: Path, how: signal.Signals) ->
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     with serving("--player", f"leaves={sys.executable} {program} leaves") as page:
-        page.match("ataxx", {"kind": "program", "name": "leaves"}, GREEDY, clock=60000)
-        page.match("ataxx", PERSON, GREEDY)
+        page.match("ataxx", {"kind": "program", "name": "leaves"}, RANDOM, clock=60000)
+        page.match("ataxx", PERSON, RANDOM)
         page.post("/api/analyses", {"from": {"game": "ataxx"}}, 201)
         wait_for(lambda: len(descendants(page, "leaves")) > 0)
         everybody = psutil.Process(page.process.pid).children(recursive=True)
@@ -424,7 +425,7 @@ def test_sixteen_matches_are_enough() -> None:
         made: list[int] = []
 
         def one() -> None:
-            seats = [PERSON, GREEDY]
+            seats = [PERSON, RANDOM]
             found = page.client.post("/api/matches", json={"game": "ataxx", "seats": seats})
             made.append(found.status_code)
 

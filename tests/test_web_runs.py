@@ -17,11 +17,11 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
 from quartet.arena.runs import Filter
-from quartet.arena.unit import Foul, GameResult, Use, play
+from quartet.arena.unit import Foul, GameResult, Use
 from quartet.web.errors import Refused
 from quartet.web.runs import LiveGame, Reader, Runs
 from tests.games import ROOT
-from tests.test_live import unit_of
+from tests.test_web_review import log_of, played
 from tests.webserver import ENOUGH, Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "broken").mkdir()
     (home / "broken" / "run.json").write_text("nonsense")
     (home / "no run").mkdir()
+    (home / "tuning").mkdir()
+    (home / "tuning" / "run.json").write_text('{"kind": "tune", "game": "ataxx"}')
+    (home / "tuning" / "games.jsonl").write_text("")
+    (home / "tuning" / "trajectory.jsonl").write_text(
+        '{"games": 10, "values": {"a": 1, "b": 2.5}, "outcome": 0}\n'
+        '{"games": 20, "values": {"a": 3, "b": 2}, "outcome": 0.1}\n{"games": 3'
+    )
     (home / "selfplay").mkdir()
     (home / "selfplay" / "plan.json").write_text('{"kind": "selfplay", "game": "ataxx"}')
     return home
@@ -116,7 +123,7 @@ def test_ten_thousand_games_are_opened_at_once(home: Path, name: str, players: i
 
 def test_the_list(page: Page) -> None:
     found = {line["name"]: line for line in page.get("/api/runs")["runs"]}
-    assert set(found) == {"pair", "many", "broken", "selfplay"}
+    assert set(found) == {"pair", "many", "broken", "selfplay", "tuning"}
     assert found["pair"]["games"] == MANY
     assert found["many"]["players"] == ["p0", "p1", "p2", "p3"]
     assert found["broken"]["kind"] == "?"
@@ -126,6 +133,15 @@ def test_the_list(page: Page) -> None:
     page.get("/api/runs/broken", 422)
     page.get("/api/runs/selfplay/games", 404)
     page.get("/api/runs/selfplay/series", 404)
+
+
+def test_parameters_of_a_tuning(page: Page) -> None:
+    found = page.get("/api/runs/tuning/series")["curves"]
+    assert [(c["name"], c["unit"], c["games"], c["values"]) for c in found] == [
+        ("a", "parameter", [10, 20], [1, 3]),
+        ("b", "parameter", [10, 20], [2.5, 2]),
+    ]
+    assert page.get("/api/runs/tuning")["kind"] == "tune"
 
 
 def test_a_run(page: Page) -> None:
@@ -228,9 +244,7 @@ def test_reading_writes_nothing(home: Path) -> None:
 def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
     """As its file grows; in the end it is the same as the view of the whole log."""
     folder = make(tmp_path / "run", 3)
-    unit = unit_of(game, tmp_path)
-    play(unit)
-    data = (tmp_path / "live.jsonl").read_bytes()
+    data = log_of(played(game), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
     watched = LiveGame(Reader(folder), 3)
@@ -257,8 +271,7 @@ def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
 
 def test_a_game_that_begins_anew_is_shown_anew(tmp_path: Path) -> None:
     folder = make(tmp_path / "run", 3)
-    play(unit_of("ataxx", tmp_path))
-    data = (tmp_path / "live.jsonl").read_bytes()
+    data = log_of(played("ataxx"), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
     live.write_bytes(data[: len(data) // 2])
@@ -313,6 +326,11 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
             view = page.get("/api/view", run="ataxx", number=7)
             assert set(view["players"]) == {"a", "b"}
             assert len(view["turns"]) > 10
+            (folder / records.stderr_name(7)).write_text("ply 3, b: hello: you\nnonsense\n")
+            view = page.get("/api/view", run="ataxx", number=7)
+            b = view["players"].index("b")
+            assert [t["said"] for t in view["turns"] if t["ply"] == 3] == [[[b, "hello: you"]]]
+            assert view["result"]["reason"]
             text = page.client.get("/api/text", params={"run": "ataxx", "number": 7}).content
             assert text == (folder / records.log_name(7)).read_bytes()
             position = page.post("/api/position", {"run": "ataxx", "number": 7, "step": 3})

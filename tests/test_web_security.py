@@ -84,6 +84,12 @@ WRONG = [
     ("/api/position", b'{"game":"ataxx","options":{"opening":"x"}}', "application/json", 400),
     ("/api/analyses", b'{"from":{"game":"ataxx"},"player":"net:/etc"}', "application/json", 422),
     ("/api/reviews", b'{"from":{"game":"ataxx"}}', "application/json", 400),
+    ("/api/position", b'{"game":"ataxx","seed":-1}', "application/json", 400),
+    ("/api/position", b'{"game":"ataxx","seed":9999999999999999999999}', "application/json", 400),
+    ("/api/position", b'{"game":"ataxx","step":"x"}', "application/json", 400),
+    ("/api/position", b'{"game":"ataxx","moves":[1]}', "application/json", 400),
+    ("/api/analyses", b'{"from":{"game":"ataxx"},"nodes":1e99}', "application/json", 400),
+    ("/api/analyses", b'{"from":{"game":"ataxx"},"lines":0}', "application/json", 400),
 ]
 ENGINE = {"kind": "engine", "name": "greedy"}
 
@@ -175,6 +181,7 @@ def test_nothing_is_started_that_was_not_named(page: Page) -> None:
     ):
         found = page.client.post("/api/matches", json={"game": "ataxx", "seats": [seat, ENGINE]})
         assert found.status_code in {400, 422}, seat
+        assert "\n" not in found.json()["error"]
         assert found.json()["error"]
 
 

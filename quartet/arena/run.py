@@ -190,7 +190,7 @@ class Local(Generic[WorkT, DoneT]):
             for i, (cores, future) in enumerate(self._slots)
             if future is None or future.done()
         )
-        with _no_ctrl_c():
+        with no_ctrl_c():
             try:
                 future = self._executor.submit(_work, self._play, unit, cores)
             except BrokenExecutor as error:  # a worker died while it was idle
@@ -239,7 +239,7 @@ def _work(play: Play[WorkT, DoneT], unit: WorkT, cores: tuple[int, ...]) -> Done
 
 
 @contextmanager
-def _no_ctrl_c() -> Iterator[None]:
+def no_ctrl_c() -> Iterator[None]:
     """Hear Ctrl-C a moment later; processes that are started within do not hear it before
     `start_worker` makes them deaf to it."""
     if sys.platform == "win32":
@@ -257,7 +257,7 @@ def start_worker() -> None:
     when the master is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see _no_ctrl_c
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see no_ctrl_c
     threading.Thread(target=_follow_master, daemon=True).start()
     # last: until here there is nothing to end, and the pool would print the exception
     leave_on("SIGTERM")

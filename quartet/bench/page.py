@@ -2,8 +2,9 @@
 needs Debian's package chromium and the developers' tools.
 
 Four figures: from the start of the server to the first board on the screen; from a click that ends
-a move until the board shows it; from what a running engine has found until the page shows it, an
-upper bound that includes the start of the search; and from the click on a run until its table.
+a move until the board shows it; from what a running engine has found until the page shows it, over
+the quickest of its lines, and from the question to its first line; and from the click on a run
+until its table.
 What is on the screen is told by Chromium: the frame after the change was painted.
 """
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 GAME = "ataxx"
+TOURNAMENT = (
+    *(sys.executable, "-m", "quartet", "tournament", GAME),
+    *("--games", "20", "--in-process", "--option", "opening=4"),
+)
 PAINTED = """() => {
     window.shown = [];
     window.clicked = 0;
@@ -67,8 +72,8 @@ def serving(runs: Path) -> Iterator[tuple[str, float]]:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip(), started
+        address = process.stdout.readline().strip() if process.stdout else ""
+        yield address, started
         process.send_signal(signal.SIGINT)
 
 
@@ -76,22 +81,17 @@ def many_games(folder: Path, games: int) -> None:
     """A run with so many games: a short tournament, its records again and again."""
     players = [word for name in ("a", "b") for word in ("--player", f"{name}=greedy")]
     subprocess.run(
-        [sys.executable, "-m", "quartet", "tournament", GAME, *players, "--games", "20"]
-        + ["--in-process", "--option", "opening=4", "--out", str(folder)],
+        [*TOURNAMENT, *players, "--out", str(folder)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=True,
     )
-    plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     file = folder / "games.jsonl"
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     with file.open("w", encoding="utf-8") as out:
         for number in range(games):
             line = lines[number % len(lines)] | {"number": number, "block": number // 2}
             out.write(json.dumps(line | {"seed": 1 + number // 2}, separators=(",", ":")) + "\n")
-    text = json.dumps(plan, indent=2)
-    rounds = str(plan.get("games", 20))
-    (folder / "run.json").write_text(text.replace(f'"games": {rounds}', f'"games": {games}'))
     (folder / "index.sqlite").unlink(missing_ok=True)
 
 
@@ -188,7 +188,8 @@ def command(times: int, games: int, chromium: str) -> None:
             page.locator("#board .cell").first.wait_for()
             click.echo(said("click to the move on the board", moves(page, base, times)))
             lines = page.evaluate(LINES % GAME, 5)
-            click.echo(said("an engine's line to the screen, at most", lines))
+            click.echo(said("the question to an engine's first line", lines[:1]))
+            click.echo(said("its lines, over the quickest", [line - min(lines) for line in lines]))
             opened = tables(page, base, "large", max(3, times // 4))
             click.echo(said(f"a run with {games} games to its table, first", opened[:1]))
             click.echo(said(f"a run with {games} games to its table, again", opened[1:]))

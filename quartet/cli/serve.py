@@ -6,6 +6,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
     home = runs or (Path("runs") if Path("runs").is_dir() else None)
     listener = _listen(host, port)
     token = secrets.token_urlsafe(24)
-    settings = app.Settings(token, host, listener.getsockname()[1], home, programs)
+    settings = app.Settings(token, host, listener.getsockname()[1], home, programs, _version())
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     name = f"[{shown}]" if ":" in shown else shown
     address = f"http://{name}:{settings.port}/?token={token}"
@@ -98,6 +99,13 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
     )
     with listener:
         Server(config).run(sockets=[listener])
+
+
+def _version() -> str:
+    try:
+        return metadata.version("quartet")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _programs(players: Sequence[str]) -> dict[str, str]:

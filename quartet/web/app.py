@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,6 +67,7 @@ class Settings:
     Attributes:
         token: str. host: str; port: int; what the server listens to.
         runs: Path | None; the folder of runs. programs: Mapping[str, str]; by name.
+        version: str; of this package.
     """
 
     token: str
@@ -75,6 +75,7 @@ class Settings:
     port: int = 8000
     runs: Path | None = None
     programs: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
 
 class Origin:
@@ -188,7 +189,7 @@ class Server:
         limits = {"log_bytes": LARGEST, "matches": MOST_MATCHES}
         return json(
             {
-                "version": metadata.version("quartet"),
+                "version": self.settings.version,
                 "games": listed,
                 "programs": list(self.settings.programs),
                 "runs": self.settings.runs is not None,
@@ -227,10 +228,7 @@ class Server:
             named = {k: v for k, v in msgspec.structs.asdict(source).items() if v}
             shown = {"source": named, **views.of_log(found)}
             if source.run is not None and source.number is not None:
-                reader = self.runs.reader(source.run)
-                result = reader.result(source.number)
-                if result is not None:
-                    shown["players"] = reader.named(result)
+                self.runs.reader(source.run).complete(shown, source.number)
             return shown
 
         return json(await asyncio.to_thread(look))
@@ -491,7 +489,7 @@ def _game(name: str) -> Json:
         "files": info.exchange is not None,
         "adapters": list(info.adapters),
         "clock": {"per_move": table.per_move, "ms": table.clocks[0]},
-        "empty_seats": hasattr(game.position, "without"),
+        "empty_seats": views.takes_nobody(game),
         "options": [
             {"name": key, "default": option.default, "help": option.help}
             for key, option in info.options.items()

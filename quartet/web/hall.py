@@ -7,7 +7,8 @@ import asyncio
 import hashlib
 import secrets
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -21,7 +22,7 @@ from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.jobs import DIED, Job, Jobs
-from quartet.web.sources import Source, Sources, checked
+from quartet.web.sources import Seed, Source, Sources, checked
 from quartet.web.worker import MatchSpec, SeatSpec
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ LONGEST = 600.0
 MOST_ANALYSES = 2
 ALONE = 10.0
 """Seconds after which an analysis ends that nobody follows."""
+Nodes = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 REVIEWERS = 1
 """Logs that are reviewed at a time."""
 
@@ -51,7 +53,7 @@ class SeatWish(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     options: dict[str, bool | int | float] = {}
     ms: float | None = None
-    nodes: int | None = None
+    nodes: Nodes | None = None
 
 
 class MatchWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +61,7 @@ class MatchWish(msgspec.Struct, frozen=True, kw_only=True):
 
     game: str
     seats: list[SeatWish]
-    seed: int = 0
+    seed: Seed = 0
     options: dict[str, bool | int] = {}
     clock: float | None = None
     person_clock: bool = False
@@ -74,9 +76,9 @@ class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
     """A review that the page asks for."""
 
     source: Source = msgspec.field(name="from")
-    nodes: int | None = None
+    nodes: Nodes | None = None
     engine: str = "bot"
-    candidates: int = 3
+    candidates: Annotated[int, msgspec.Meta(ge=0, le=20)] = 3
 
 
 class AnalysisWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,8 +88,8 @@ class AnalysisWish(msgspec.Struct, frozen=True, kw_only=True):
     player: str = "bot"
     options: dict[str, bool | int | float] = {}
     seconds: float | None = None
-    nodes: int | None = None
-    lines: int = 1
+    nodes: Nodes | None = None
+    lines: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1
 
 
 class MatchRoom:
@@ -410,7 +412,7 @@ class Hall:
 
     def _seat(self, game: Game, wish: SeatWish) -> SeatSpec:
         if wish.kind == "nobody":
-            if not hasattr(game.position, "without"):
+            if not views.takes_nobody(game):
                 raise QuartetError(f"every seat of {game.info.name} needs a player")
             return SeatSpec("nobody")
         if wish.kind == "person":
@@ -423,8 +425,8 @@ class Hall:
         if wish.kind != "engine":
             raise Refused("a seat is person, engine, program or nobody", 400)
         command = player(game, wish.name, wish.options)
-        if (wish.ms is not None and not 0 < wish.ms <= 1000 * LONGEST) or (wish.nodes or 1) < 1:
-            raise Refused("an engine searches for a while, or some nodes", 400)
+        if wish.ms is not None and not 0 < wish.ms <= 1000 * LONGEST:
+            raise Refused(f"an engine searches for {LONGEST:g} s at most", 400)
         seconds = None if wish.ms is None else wish.ms / 1000
         return SeatSpec("engine", command, command, seconds, wish.nodes)
 
@@ -439,10 +441,6 @@ class Hall:
         found = await asyncio.to_thread(checked, data)
         if not found.agrees or not found.turns:
             raise QuartetError(found.complaint or "nothing was played")
-        if wish.nodes is not None and not 1 <= wish.nodes <= 10**8:
-            raise Refused("so many nodes are not searched", 400)
-        if not 0 <= wish.candidates <= 20:
-            raise Refused("candidates are at most 20", 400)
         player(found.game, wish.engine, {})
         asked = msgspec.json.encode([wish.nodes, wish.engine, wish.candidates])
         key = hashlib.sha256(data + asked).hexdigest()[:16]
@@ -512,8 +510,6 @@ class Hall:
         place = await asyncio.to_thread(self.sources.place, wish.source)
         if place.truth.over:
             raise QuartetError("the game is over in this position")
-        if not (1 <= wish.lines <= 20 and (wish.nodes or 1) >= 1):
-            raise Refused("lines are 1 to 20, and nodes at least 1", 400)
         name = player(place.game, wish.player, wish.options)
         going = [room for room in self.analyses.values() if not room.over]
         for room in going[: len(going) - MOST_ANALYSES + 1]:
@@ -529,7 +525,8 @@ class Hall:
         if room.desk is None:
             room.work.cancel()
         elif not room.over:
-            await room.desk.stop()
+            with suppress(Refused):  # its process has died
+                await room.desk.stop()
         await asyncio.wait([room.work])
 
     async def _analyse(self, room: AnalysisRoom, place: Place, name: str) -> None:

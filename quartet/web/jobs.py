@@ -8,6 +8,7 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from quartet.arena import run
 from quartet.web import worker
 from quartet.web.errors import Refused
 
@@ -33,12 +34,14 @@ class Job:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=worker.main, args=(theirs,), daemon=True)
-        self._process.start()
+        with run.no_ctrl_c():
+            self._process.start()
         theirs.close()
         self._loop: asyncio.AbstractEventLoop
         self._tell: Callable[[str, Json], None]
         self._numbers = count()
         self._asked: dict[int, asyncio.Future[Json]] = {}
+        self._sending = asyncio.Lock()
         self.over = False
 
     @property
@@ -59,10 +62,11 @@ class Job:
             raise Refused("it is over")
         number = next(self._numbers)
         self._asked[number] = future = self._loop.create_future()
-        try:
-            self._connection.send({"do": do, "number": number, **data})
-        except OSError:
-            raise Refused(DIED) from None
+        async with self._sending:
+            try:
+                await asyncio.to_thread(self._connection.send, {"do": do, "number": number, **data})
+            except OSError:
+                raise Refused(DIED) from None
         found: Json = await future
         if "error" in found:
             raise Refused(found["error"], found["status"])

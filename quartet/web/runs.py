@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import math
+import re
 import threading
 import time
 from pathlib import Path
@@ -15,20 +17,21 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet.arena import outcome, ratings, records
 from quartet.arena import runs as recorded
-from quartet.arena.curves import curves
+from quartet.arena.curves import Curve, curves
 from quartet.arena.runs import Filter, Run, known
 from quartet.arena.standings import by_seat
 from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.jsonl import Header
+from quartet.judge.process.words import printable
 from quartet.judge.turn import Result, Turn
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from quartet.arena.outcome import Outcome
     from quartet.arena.ratings import Rating
@@ -38,11 +41,18 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at what is followed."""
 LIVE_EVERY = 0.25
 """The same for a game that goes on."""
+REST = 20
+"""After a look nothing is done for so many times as long as it took: who plays needs the cores."""
 LOCK_EVERY = 5.0
 """Seconds between two looks at whether a process plays a run: for that, its lock is held for a
 moment."""
 SMALL = 2**20
 """Bytes of records that are read for the list of runs alone."""
+SAID = re.compile(r"ply (\d+), (.*?): (.*)")
+"""A line of the record of what programs said."""
+TRAJECTORY = "trajectory.jsonl"
+"""The file in the folder of a tuning that has a line for every batch of games: `games`, and
+`values` by parameter."""
 RESAMPLES = 50
 """Of the bootstrap that gives ratings of more than two players their intervals."""
 SORTS: dict[str, Callable[[GameResult], float]] = {
@@ -51,6 +61,13 @@ SORTS: dict[str, Callable[[GameResult], float]] = {
     "seconds": lambda game: game.seconds,
 }
 """What games can be sorted by."""
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A line of a tuning's trajectory."""
+
+    games: int
+    values: dict[str, float]
 
 
 class Reader:
@@ -149,7 +166,8 @@ class Reader:
         with self._lock:
             self.look()
             found = self._found()
-        if found is None:
+        drawn = curves(found) if found is not None else self._parameters()
+        if found is None and not drawn:
             raise Refused("this run has no curves", 404)
         return {
             "curves": [
@@ -162,7 +180,7 @@ class Reader:
                     "high": list(map(known, curve.high)) or None,
                     "bounds": curve.bounds,
                 }
-                for curve in curves(found)
+                for curve in drawn
             ]
         }
 
@@ -185,16 +203,57 @@ class Reader:
             self.look()
             return next((game for game in self._run.results if game.number == number), None)
 
-    def named(self, result: GameResult) -> list[str]:
-        """The players of a game, by seat."""
-        names = [player["name"] for player in self._run.plan["players"]]
-        return [names[player] for player in result.seats]
+    def complete(self, view: Json, number: int) -> None:
+        """Tell what is on record of a game and not in its log: names, the reason of its end, and
+        what programs said."""
+        result = self.result(number)
+        if result is None:
+            return
+        listed = [player["name"] for player in self._run.plan["players"]]
+        names = [listed[player] for player in result.seats]
+        view["players"] = names
+        view["result"] = {**(view["result"] or {}), **_end(result)}
+        try:
+            said = (self.folder / records.stderr_name(number)).read_text("utf-8", "replace")
+        except OSError:
+            return
+        turns = {turn["ply"]: turn for turn in view["turns"]}
+        for ply, name, text in _remarks(said):
+            turn = turns.get(ply)
+            seat = names.index(name) if name in names else 0
+            if turn is not None and len(turn["said"]) < views.MOST_LINES:
+                turn["said"].append([turn["seat"] if names[turn["seat"]] == name else seat, text])
+
+    def commands(self) -> dict[str, str]:
+        """The players' programs, by name. Raises QuartetError."""
+        with self._lock:
+            self.look()
+            return {p["name"]: p["command"] for p in self._run.plan.get("players", [])}
 
     # Reading.
 
     def _files(self) -> list[Path]:
-        names = ("run.json", "plan.json", "games.jsonl", records.LINES, outcome.TEST)
+        names = ("run.json", "plan.json", "games.jsonl", records.LINES, outcome.TEST, TRAJECTORY)
         return [self.folder / name for name in names]
+
+    def _parameters(self) -> list[Curve]:
+        """The parameters of a tuning as they move; none of another run. Raises TextError."""
+        try:
+            data = (self.folder / TRAJECTORY).read_bytes()
+            steps = [
+                msgspec.json.decode(line, type=_Step)
+                for line in data[: data.rfind(b"\n") + 1].splitlines()
+            ]
+        except OSError:
+            return []
+        except msgspec.DecodeError as error:
+            raise TextError(f"{TRAJECTORY} cannot be read: {error}") from error
+        games = [float(step.games) for step in steps]
+        names = steps[0].values if steps else {}
+        return [
+            Curve(name, "parameter", games, [s.values.get(name, math.nan) for s in steps], [], [])
+            for name in names
+        ]
 
     def _goes_on(self) -> bool:
         looked, going = self._going
@@ -328,7 +387,9 @@ class LiveGame:
 
     def _take(self, record: Header | Turn | Result) -> list[tuple[str, Json]]:
         if isinstance(record, Header):
-            self._viewer = views.of_header(record)
+            known = self._reader.commands()
+            engines = {s: known.get(name or "", "") for s, name in enumerate(record.players)}
+            self._viewer = views.of_header(record, engines)
             source = {"run": self._reader.name, "number": self._number}
             self._viewer.view = {"source": source, **self._viewer.view}
         elif self._viewer is not None and isinstance(record, Turn):
@@ -342,14 +403,7 @@ class LiveGame:
 
     def _recorded(self) -> Json | None:
         result = self._reader.result(self._number)
-        if result is None:
-            return None
-        return {
-            "scores": result.scores,
-            "places": result.places,
-            "shares": result.shares,
-            "reason": result.reason,
-        }
+        return None if result is None else _end(result)
 
 
 class Runs:
@@ -434,16 +488,20 @@ class Runs:
         self, topic: Topic, every: float, step: Callable[[], list[tuple[str, Json]]]
     ) -> None:
         """Look, as long as somebody follows."""
+        pause = every
         try:
-            await asyncio.sleep(every)
-            while topic.followers:
+            while True:
+                await asyncio.sleep(pause)
+                if not topic.followers:
+                    return
+                started = time.monotonic()
                 for event, data in await asyncio.to_thread(step):
                     if event == "state":
                         self._states[topic.name] = data
                     topic.publish(event, **data)
+                pause = max(every, REST * (time.monotonic() - started))
                 if topic.name.startswith("run/"):
                     await asyncio.to_thread(self.reader(topic.name[4:]).rate)
-                await asyncio.sleep(every)
         except (QuartetError, Refused) as error:
             topic.publish("gone", error=str(error))
         finally:
@@ -480,6 +538,24 @@ def _stamp(file: Path) -> tuple[int, int, int]:
 
 def _size(file: Path) -> int:
     return _stamp(file)[0]
+
+
+def _end(result: GameResult) -> Json:
+    """How a game ended, by its record."""
+    return {
+        "scores": result.scores,
+        "places": result.places,
+        "shares": result.shares,
+        "reason": result.reason,
+    }
+
+
+def _remarks(text: str) -> Iterator[tuple[int, str, str]]:
+    """Ply, player and words of a record of what programs said."""
+    for line in text.splitlines():
+        found = SAID.match(line)
+        if found is not None:
+            yield int(found[1]), found[2], printable(found[3])
 
 
 def _game(game: GameResult, found: Outcome) -> Json:

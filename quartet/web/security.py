@@ -38,8 +38,9 @@ class Guard:
         self._app, self._token = app, token
         self._cookie = f"quartet-{port}"
         self._port = port
-        self._names = {name for name in LOCAL if is_local(host)} | {bracketed(host)}
         self._any_address = host in {"0.0.0.0", "::"}  # noqa: S104  (it is compared)
+        is_ours = self._any_address or is_local(host)
+        self._names = {bracketed(host), *(LOCAL if is_ours else ())}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -7,7 +7,7 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import msgspec
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 LARGEST = 2 * 2**20
 """Bytes of a log that is handed in."""
-KEPT = 500
-"""Logs that are kept; the one that was not looked at for longest goes first."""
+KEPT = 64 * 2**20
+"""Bytes of the logs that are kept; the one that was not looked at for longest goes first."""
+Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 LONGEST_LINE = 400
 """Moves of a variation."""
 
@@ -48,7 +49,7 @@ class Source(msgspec.Struct, frozen=True):
     game: str | None = None
     position: str | None = None
     options: dict[str, bool | int] = {}
-    seed: int = 0
+    seed: Seed = 0
     step: int | None = None
     moves: list[str] = []
 
@@ -123,7 +124,7 @@ class Logs:
         key = hashlib.sha256(data).hexdigest()[:16]
         self._kept[key] = (name, data)
         self._kept.move_to_end(key)
-        while len(self._kept) > KEPT:
+        while sum(len(kept) for _, kept in self._kept.values()) > KEPT:
             self._kept.popitem(last=False)
         return key
 

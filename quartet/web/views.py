@@ -276,8 +276,8 @@ def of_match(match: Match, **more: Any) -> Viewer:
     return Viewer(match.game, match.names, match.table, match.start, match.first(), **more)
 
 
-def of_header(header: Header) -> Viewer:
-    """Begins the view of a game by its live file. Raises QuartetError."""
+def of_header(header: Header, engines: Mapping[int, str]) -> Viewer:
+    """Begins the view of a game by its live file; `engines` as for Viewer. Raises QuartetError."""
     game = games.load(header.game)
     ms = [1000 * header.seconds] * game.info.players
     table = table_rules(game.info, ms=ms, megabytes=header.megabytes, disqualify=header.disqualify)
@@ -285,7 +285,7 @@ def of_header(header: Header) -> Viewer:
     first = start.position(game.position)
     for seat, name in enumerate(header.players):
         first = first.without(seat) if name is None else first
-    return Viewer(game, header.players, table, start, first)
+    return Viewer(game, header.players, table, start, first, engines=engines)
 
 
 def position(game: Game, shown: Any, last: Json | None = None, *, secret: bool = False) -> Json:
@@ -314,6 +314,16 @@ def position(game: Game, shown: Any, last: Json | None = None, *, secret: bool =
         ],
         "last": last,
     }
+
+
+def takes_nobody(game: Game) -> bool:
+    """Whether seats of a game may stay empty."""
+    start: Any = game.position.start()
+    try:
+        start.without(0)
+    except (AttributeError, QuartetError):
+        return False
+    return True
 
 
 def check_options(game: Game, options: Mapping[str, Any]) -> None:

@@ -30,8 +30,9 @@ export async function lobby(main, { parameters, games }) {
   }
   const asked = {};
   const optionsOf = async name => (await (asked[name] ??= get("games/" + name))).built_in;
-  const options = () => Object.fromEntries([...form.querySelectorAll("[data-option]")].filter(f => f.value !== "" && +f.value !== +f.dataset.default)
-    .map(f => [f.dataset.option, +f.value]));
+  const options = () => Object.fromEntries([...form.querySelectorAll("[data-option]")]
+    .filter(f => (f.type === "checkbox" ? f.checked !== (f.dataset.default === "true") : f.value !== "" && +f.value !== +f.dataset.default))
+    .map(f => [f.dataset.option, f.type === "checkbox" ? f.checked : +f.value]));
 
   function seatRow(seat, chosen) {
     const engines = game.built_in.map(p => ["engine:" + p.name, p.name]);
@@ -93,8 +94,8 @@ export async function lobby(main, { parameters, games }) {
         h("label", {}, t(game.clock.per_move ? "clock_move" : "clock_game"), " ", clock), h("span", { id: "clock-note", class: "dim" }, " ", t("clock_note", { s: game.clock.ms / 1000 })),
         h("label", {}, personClock, " ", t("person_clock")), h("label", {}, step, " ", t("step_mode")),
         from ? null : [h("label", {}, t("seed"), " ", seed), game.options.map(option => h("label", { title: option.help }, option.name, " ",
-          h("input", { type: "number", min: 0, step: 1, value: option.default, "data-option": option.name, "data-default": option.default,
-            onchange: () => showBoard() }), h("span", { class: "dim" }, " ", option.help)))]),
+          h("input", { ...(typeof option.default === "boolean" ? { type: "checkbox", checked: option.default } : { type: "number", min: 0, step: 1, value: option.default }),
+            "data-option": option.name, "data-default": String(option.default), onchange: guarded(() => showBoard()) }), h("span", { class: "dim" }, " ", option.help)))]),
       h("button", { class: "main", type: "submit", id: "start" }, t("start")));
     form.onsubmit = guarded(async event => {
       event.preventDefault();

@@ -143,6 +143,7 @@ export async function match(main, { name, path, games }) {
   }
   function showRemarks() {
     const lines = game.view.turns.flatMap(turn => (turn.said || []).map(([seat, text]) => `${turn.ply}  ${game.view.labels[seat] ?? "?"}: ${text}`));
+    for (const [seat, text] of game.view.result?.said || []) lines.push(`…  ${game.view.labels[seat] ?? "?"}: ${text}`);
     remarks.textContent = lines.slice(-2000).join("\n");
     remarkBox.hidden = !lines.length;
   }
@@ -166,6 +167,7 @@ export async function match(main, { name, path, games }) {
 
   const handlers = {
     state: event => {
+      if (live && !event.view) return;
       const atEnd = panel.atEnd, step = panel.step;
       state = live ? { ...state, view: event.view } : event.state;
       game = new Game(state.view);
@@ -221,6 +223,7 @@ export async function match(main, { name, path, games }) {
       game.view.result = event.result;
       Object.assign(state, { asking: null, thinking: null, ended: true, error: event.error || "" });
       plans = [];
+      showRemarks();
       panel.go(panel.atEnd ? Infinity : panel.step);
     },
     gone: event => say(event.error, true),

@@ -28,6 +28,9 @@ export async function droppedFiles(transfer) {
   return found;
 }
 
+/** What tells a lens from others: its name, and its seat where there is one for each. */
+const lensKey = (lens, all) => (all.filter(o => o.name === lens.name).length > 1 ? `${lens.name} ${lens.seat}` : lens.name);
+
 let waiting = [];
 /** Files for the next look at #/review. */
 export function takeFiles(files) {
@@ -143,7 +146,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       }
       if (exercise?.shown) arrows.push({ parts: exercise.shown, kind: "best" });
       if (analysis && !exercise) for (const l of [...analysis.lines].reverse()) arrows.push({ parts: l.parts[0] || [], kind: "hint", width: 1.2 - 0.25 * l.rank, rank: l.rank });
-      return { moves: arrows, changed: moves.length || exercise || before || !turn ? null : turn.seat, lens: focused(lenses.find(l => l.name === lensAt)) };
+      return { moves: arrows, changed: moves.length || exercise || before || !turn ? null : turn.seat, lens: focused(lenses.find(l => lensKey(l, lenses) === lensAt)) };
     },
     stepped: () => {
       if (moves.length && !panel.quiet) moves = [];
@@ -259,6 +262,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       if (doc()?.turning_point === i) facts.push(t("turning_point"));
     }
     facts.push(`${turn.seconds.toFixed(2)} s` + (turn.clock != null ? `, ${t("left", { s: (turn.clock / 1000).toFixed(1) })}` : "") + (r?.idle ? `, ${t("idle")}` : ""));
+    if (turn.drawn != null) facts.push(t("drew", { x: turn.drawn }));
     now.append(h("p", {}, h("span", { class: "dim" }, `${turn.ply}. `), seatTag(turn.seat, h("b", {}, `${who(view, turn.seat)}: ${moveText(turn)} `)), labelTag(r?.label)),
       turn.reason ? h("p", { class: "bad" }, turn.reason) : "", h("p", {}, facts.join("; ")));
     if (r?.shares) now.append(h("p", { class: "dim" }, sharesText(r.shares)));
@@ -468,10 +472,10 @@ async function reviewGame(main, { parameters, games }, asked) {
   document.title = `${view.title} – quartet`;
   if (about?.lenses.length) {
     lensBox.append(h("option", { value: "" }, t("no_lens")));
-    lensBox.append(...about.lenses.map(name => {
-      const [first, ...rest] = name.split(" ");
-      return h("option", { value: name }, known("lens_" + first) ? [t("lens_" + first), ...rest].join(" ") : name);
-    }));
+    post("lenses", { ...source, step: 0 }).then(got => lensBox.append(...got.lenses.map(lens => {
+      const words = known("lens_" + lens.name) ? t("lens_" + lens.name) : lens.title;
+      return h("option", { value: lensKey(lens, got.lenses) }, lensKey(lens, got.lenses) === lens.name || !known("lens_" + lens.name) ? words : `${words} ${view.labels[lens.seat]}`);
+    })), () => {});
   }
   list.update(view.turns, true);
   panel.setGame(game);

@@ -156,7 +156,7 @@ export async function run(main, { path: [name], parameters }) {
           data.push(xs.map(() => bound));
           lines.push({ label: `H${k}`, stroke: dim, width: 1, dash: [8, 4], points: { show: false } });
         }
-        const holder = h("figure", { role: "img", "aria-label": `${curve.name}: ${number(curve.values.findLast(x => x != null), 2)}` }, h("figcaption", {}, curve.name));
+        const holder = h("figure", { role: "img", "aria-label": `${curve.name}: ${number(curve.values.findLast(x => x != null), 2)}` }, h("figcaption", {}, curve.unit && curve.unit !== curve.name ? `${curve.name}, ${curve.unit}` : curve.name));
         box.append(holder);
         const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
         charts.push(new uPlot({ width: Math.max(280, body.clientWidth - 4), height: 230, scales: { x: { time: false } }, series: lines, bands,
