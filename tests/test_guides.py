@@ -97,7 +97,9 @@ def test_links_lead_somewhere(guide: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "guide", [guide for guide in GUIDES if guide.name != "results.md"], ids=lambda guide: guide.stem
+    "guide",
+    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
+    ids=lambda guide: guide.stem,
 )
 def test_a_guide_is_short(guide: Path) -> None:
     assert len(guide.read_text("utf-8").splitlines()) <= LINES
