@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from core.errors import QuartetError, RuleError, TextError
 from core.messages import SIDES, Abort, Debug, Entry, Finish, Init, Outcome, Ply, Score, Tag
 from quartet import registry
