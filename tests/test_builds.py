@@ -14,6 +14,9 @@ import pytest
 
 from core.errors import QuartetError
 from quartet.arena import builds, fingerprints
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.seats import players as seating
 from quartet.judge.seats import versions
 from tests.games import ROOT
 from tests.test_match_lines import quartet
@@ -200,6 +203,27 @@ def test_a_match_is_played_by_the_commits_own_code(
     # Whose code has played: its compiled files only are of that tree.
     ran = list((versions.tree(versions.parse(whole).ref) / "ataxx" / "__pycache__").iterdir())  # type: ignore[union-attr]
     assert any(path.name.startswith("protocol") for path in ran)
+
+
+def test_an_agent_that_knew_less_is_refused(checkout: Path, cache: Path) -> None:
+    game = games.load("ataxx")
+    now = versions.Version(builds.commit_of("old", checkout))
+    builds.ensure(now.ref, checkout)
+    git(checkout, "checkout", "-q", "old")
+    cli = checkout / "core" / "agent" / "cli.py"
+    text = cli.read_text().replace("QUARTET_NODES", "NODES").replace("QUARTET_POSITION", "START")
+    cli.write_text(text)
+    git(checkout, "commit", "-q", "-a", "-m", "before")
+    before = versions.Version(builds.commit_of("HEAD", checkout))
+    builds.ensure(before.ref, checkout)
+    seating.require_nodes(game, now)
+    with pytest.raises(QuartetError, match="searches by its clock alone"):
+        seating.require_nodes(game, before)
+    start = Start(1, {"opening": 4})
+    assert seating.start_environment(game, start, [str(now), "bot"])
+    with pytest.raises(QuartetError, match="cannot know where the game starts"):
+        seating.start_environment(game, start, [str(before), "bot"])
+    assert seating.start_environment(game, Start(1, {}), [str(before), "bot"]) == {}
 
 
 def test_nothing_is_chosen_by_the_test_half(cache: Path) -> None:

@@ -183,6 +183,9 @@ class Settings:
             ours = seating.is_ours(game, command)
             if not ours and any(text.startswith(f"{name}=") for text in self.nodes):
                 raise QuartetError(f"--nodes is for built-in players, and {command!r} is none")
+            version = versions.parse(command)
+            if version is not None and name in nodes:
+                seating.require_nodes(known, version)
             prefix, program = seating.split(known, command)
             path = seating.absolute(program)
             whole = (

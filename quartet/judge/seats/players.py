@@ -35,6 +35,8 @@ NOBODY, PERSON = "none", "human"
 START = "QUARTET_POSITION"
 """The environment variable that tells programs of ours of a start for which their judge has no
 words."""
+NODES = "QUARTET_NODES"
+"""The environment variable that bounds the searches of programs of ours."""
 USERS_PATH = "QUARTET_USERS_PYTHONPATH"
 """The environment variable that tells an adapter the user's own import path, which the program that
 it starts must have unchanged."""
@@ -130,7 +132,7 @@ def program_seat(game: Game, player: Player, start: Start, seat: int, hub: Hub) 
     if player.ms is not None:
         env["QUARTET_TARGET"] = str(TARGET * player.ms / 1000)
     if player.nodes is not None:
-        env["QUARTET_NODES"] = str(player.nodes)
+        env[NODES] = str(player.nodes)
     if game.info.lines is None:
         if game.info.exchange is None:
             raise QuartetError(f"the judge of {name} speaks to no programs")
@@ -220,6 +222,15 @@ def launch(game: Game, program: str, *arguments: str) -> tuple[str | list[str], 
     return ([absolute(program)] if Path(program).is_file() else program), {}
 
 
+def require_nodes(game: Game, version: versions.Version) -> None:
+    """Raise QuartetError where the agent of a commit's build does not search a fixed number of
+    nodes."""
+    if not versions.knows(registry.GAMES[game.info.name], version, NODES):
+        raise QuartetError(
+            f"{versions.short(str(version))} searches by its clock alone: its agent is of before {NODES}"
+        )
+
+
 def is_ours(game: str, program: str) -> bool:
     """Whether a program is a built-in player, of this checkout or of a commit. Raises
     UnknownNameError and TextError, as `registry.is_player`."""
@@ -291,6 +302,12 @@ def start_environment(game: Game, start: Start, programs: Sequence[str]) -> dict
         return {}
     name = game.info.name
     for program in programs:
+        version = versions.parse(program)
+        if version is not None and not versions.knows(registry.GAMES[name], version, START):
+            raise QuartetError(
+                f"{versions.short(program)} cannot know where the game starts: its agent is of before "
+                f"{START}"
+            )
         if not split(game, program)[0] and not is_ours(name, program):
             ours = ", ".join(["built-in players", *(f"{p}:COMMAND" for p in game.info.adapters)])
             raise QuartetError(

@@ -75,6 +75,14 @@ def tree(commit: str) -> Path:
     return (folder() / "-".join([commit, *made])).absolute()
 
 
+def knows(game: str, version: Version, variable: str) -> bool:
+    """Whether the agent of a commit's build heeds an environment variable: its name stands in what
+    the agent is made of. `game` is the package."""
+    rooms = [tree(version.ref) / room for room in ("core", game)]
+    paths = [path for room in rooms for path in room.rglob("*.py")]
+    return any(variable in path.read_text(encoding="utf-8") for path in paths)
+
+
 def command(game: str, version: Version, *arguments: str) -> tuple[list[str], dict[str, str]]:
     """How the agent of a commit's build is started, and what its environment needs. It sees no
     packages of ours but its own: not those in its working directory (-P), nor ours.
