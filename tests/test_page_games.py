@@ -100,7 +100,9 @@ def play(tab: Tab, game: str, way: Callable[[Tab, Random], None]) -> int:
     known = next(g for g in tab.ask("games")["games"] if g["name"] == game)
     tab.go("#/")
     tab.find(f'input[value="{game}"]').check()
-    others = ["engine:greedy", "nobody", "nobody"] if known["empty_seats"] else ["engine:greedy"]
+    names = [player["name"] for player in known["built_in"]]
+    other = "engine:" + ("greedy" if "greedy" in names else names[0])
+    others = [other, "nobody", "nobody"] if known["empty_seats"] else [other]
     tab.find("#seat0").select_option("person")
     for seat, player in enumerate(others[: known["players"] - 1], 1):
         tab.find(f"#seat{seat}").select_option(player)

@@ -25,10 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from quartet import registry
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-GAME = "ataxx"
+GAME = next(iter(registry.GAMES))
 TOURNAMENT = (
     *(sys.executable, "-m", "quartet", "tournament", GAME),
     *("--games", "20", "--in-process", "--option", "opening=4"),

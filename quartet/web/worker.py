@@ -97,6 +97,7 @@ class Link:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
+        self._answering = threading.Lock()
 
     def tell(self, event: str, **data: Any) -> None:
         """Something has happened."""
@@ -111,15 +112,20 @@ class Link:
                 request = self._connection.recv()
             except (EOFError, OSError):
                 return
-            try:
-                found = answer(request)
-            except Refused as error:
-                self.reply(request, error=str(error), status=error.status)
-            except QuartetError as error:
-                self.reply(request, error=str(error), status=422)
-            else:
-                if found is not None:
-                    self.reply(request, **found)
+            with self._answering:
+                try:
+                    found = answer(request)
+                except Refused as error:
+                    self.reply(request, error=str(error), status=error.status)
+                except QuartetError as error:
+                    self.reply(request, error=str(error), status=422)
+                else:
+                    if found is not None:
+                        self.reply(request, **found)
+
+    def close(self) -> None:
+        """Wait for the answer to what has ended the work, and give no other one."""
+        self._answering.acquire()
 
     def reply(self, request: Json, **data: Any) -> None:
         """The answer to a request."""
@@ -182,6 +188,7 @@ class Table:
             text = official.text(self._match)
         result = None if error else self._viewer.view["result"]
         self._link.tell("end", result=result, error=error, text=text)
+        self._link.close()
 
     # What the match tells its watchers.
 

@@ -2,14 +2,22 @@
 import { Refusal, get, h, languages, loadTexts, say, settings, t } from "./page.js";
 import { lobby } from "./lobby.js";
 import { match, watch } from "./match.js";
-import { droppedFiles, review, takeFiles } from "./review.js";
+import { droppedFiles, takeFiles } from "./logs.js";
+import { review } from "./review.js";
 import { run, runs } from "./runs.js";
 
 const VIEWS = { "": lobby, play: lobby, watch, match, live: match, review, runs, run };
-const LINKS = [["", "play"], ["watch", "watch"], ["review", "review"], ["runs", "runs"]];
+const LINKS = [
+  ["", "play"],
+  ["watch", "watch"],
+  ["review", "review"],
+  ["runs", "runs"],
+];
 const BELONGS = { play: "", match: "", live: "watch", run: "runs" };
 const main = document.getElementById("main");
-let leave = null, showing = 0, games = null;
+let leave = null,
+  showing = 0,
+  games = null;
 
 /** The address behind #: {name, path, parameters}. */
 function address() {
@@ -19,28 +27,56 @@ function address() {
 }
 
 function frame(name) {
-  const theme = settings.get("theme", "auto"), link = BELONGS[name] ?? name;
+  const theme = settings.get("theme", "auto"),
+    link = BELONGS[name] ?? name;
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   document.getElementById("skip").textContent = t("skip");
   document.getElementById("offline").textContent = t("offline");
   document.getElementById("top").replaceChildren(
     h("a", { class: "brand", href: "#/" }, "quartet"),
-    h("nav", { "aria-label": t("views") }, LINKS.map(([path, key]) =>
-      h("a", { href: "#/" + path, "aria-current": link === path ? "page" : null }, t(key)))),
-    h("div", { class: "switches" },
-      h("select", { "aria-label": t("theme"), id: "theme", onchange: event => { settings.set("theme", event.target.value); frame(name); } },
-        ["auto", "light", "dark"].map(value => h("option", { value, selected: value === theme }, t("theme_" + value)))),
-      h("select", { "aria-label": t("language"), id: "language", onchange: async event => {
-        settings.set("language", event.target.value);
-        await loadTexts();
-        show();
-      } }, Object.entries(languages).map(([value, text]) =>
-        h("option", { value, lang: value, selected: value === document.documentElement.lang }, text)))));
+    h(
+      "nav",
+      { "aria-label": t("views") },
+      LINKS.map(([path, key]) => h("a", { href: "#/" + path, "aria-current": link === path ? "page" : null }, t(key))),
+    ),
+    h(
+      "div",
+      { class: "switches" },
+      h(
+        "select",
+        {
+          "aria-label": t("theme"),
+          id: "theme",
+          onchange: event => {
+            settings.set("theme", event.target.value);
+            frame(name);
+          },
+        },
+        ["auto", "light", "dark"].map(value => h("option", { value, selected: value === theme }, t("theme_" + value))),
+      ),
+      h(
+        "select",
+        {
+          "aria-label": t("language"),
+          id: "language",
+          onchange: async event => {
+            settings.set("language", event.target.value);
+            await loadTexts();
+            show();
+          },
+        },
+        Object.entries(languages).map(([value, text]) =>
+          h("option", { value, lang: value, selected: value === document.documentElement.lang }, text),
+        ),
+      ),
+    ),
+  );
 }
 
 async function show() {
-  const turn = ++showing, { name, path, parameters } = address();
+  const turn = ++showing,
+    { name, path, parameters } = address();
   if (leave) leave();
   leave = null;
   frame(name);
@@ -57,7 +93,15 @@ async function show() {
     if (turn !== showing) return;
     if (!(error instanceof Refusal)) throw error;
     games = error.status === 0 ? null : games;
-    main.append(h("section", { class: "card" }, h("h1", {}, t("sorry")), h("p", { class: "bad" }, error.message), h("a", { href: "#/" }, t("to_start"))));
+    main.append(
+      h(
+        "section",
+        { class: "card" },
+        h("h1", {}, t("sorry")),
+        h("p", { class: "bad" }, error.message),
+        h("a", { href: "#/" }, t("to_start")),
+      ),
+    );
   }
 }
 
@@ -66,7 +110,8 @@ window.addEventListener("unhandledrejection", event => say(String(event.reason?.
 document.addEventListener("dragover", event => {
   if ([...event.dataTransfer.types].includes("Files")) event.preventDefault();
 });
-document.addEventListener("drop", async event => {   // a log may be dropped on every view
+document.addEventListener("drop", async event => {
+  // a log may be dropped on every view
   if (![...event.dataTransfer.types].includes("Files")) return;
   event.preventDefault();
   takeFiles(await droppedFiles(event.dataTransfer));

@@ -17,10 +17,14 @@ export function glyph(parent, seat, x, y, r) {
   const width = { class: "glyph " + seatClass(seat), "stroke-width": r * 0.45 };
   const path = d => svg(parent, "path", { d, ...width });
   switch (seat % 4) {
-    case 0: return svg(parent, "circle", { cx: x, cy: y, r: r * 0.8, ...width });
-    case 1: return path(`M${x - r * 0.7} ${y - r * 0.7}l${r * 1.4} ${r * 1.4}m0 ${-r * 1.4}l${-r * 1.4} ${r * 1.4}`);
-    case 2: return path(`M${x} ${y - r * 0.9}l${r * 0.95} ${r * 1.6}h${-r * 1.9}z`);
-    default: return path(`M${x - r * 0.7} ${y - r * 0.7}h${r * 1.4}v${r * 1.4}h${-r * 1.4}z`);
+    case 0:
+      return svg(parent, "circle", { cx: x, cy: y, r: r * 0.8, ...width });
+    case 1:
+      return path(`M${x - r * 0.7} ${y - r * 0.7}l${r * 1.4} ${r * 1.4}m0 ${-r * 1.4}l${-r * 1.4} ${r * 1.4}`);
+    case 2:
+      return path(`M${x} ${y - r * 0.9}l${r * 0.95} ${r * 1.6}h${-r * 1.9}z`);
+    default:
+      return path(`M${x - r * 0.7} ${y - r * 0.7}h${r * 1.4}v${r * 1.4}h${-r * 1.4}z`);
   }
 }
 
@@ -32,7 +36,8 @@ export function framesOf(board) {
 }
 
 export function nextFrame(before, changes, hands) {
-  const shown = new Map(before ? before.shown : []), changed = [];
+  const shown = new Map(before ? before.shown : []),
+    changed = [];
   for (let k = 0; k < changes.length; k += 2) {
     changed.push(changes[k]);
     if (changes[k + 1] < 0) shown.delete(changes[k]);
@@ -48,16 +53,21 @@ const turned = (quarters, [x, y]) => {
 
 /** Where everything is: places (name -> [x, y]), the view box, labels, hands. `held` are the hands' cell names. */
 function geometry(board, frame, look) {
-  const quarters = look.quarters || 0, turn = point => turned(quarters, point);
+  const quarters = look.quarters || 0,
+    turn = point => turned(quarters, point);
   const spots = board.cells.map(([, x, y]) => turn([x, y]));
-  const xs = spots.map(s => s[0]), ys = spots.map(s => s[1]);
-  const flat = board.cells.map(c => c[1]), tall = board.cells.map(c => c[2]);
+  const xs = spots.map(s => s[0]),
+    ys = spots.map(s => s[1]);
+  const flat = board.cells.map(c => c[1]),
+    tall = board.cells.map(c => c[2]);
   const edge = [
     ...board.columns.map(([x, text]) => [...turn([x, Math.min(...tall) - 0.85]), text]),
     ...board.rows.map(([y, text]) => [...turn([Math.min(...flat) - 0.85, y]), text]),
   ];
   const reach = (own, k, way) => way * Math.max(...own.map(v => way * v + 0.55), ...edge.map(e => way * e[k] + 0.3));
-  const left = reach(xs, 0, -1), right = reach(xs, 0, 1), top = reach(ys, 1, -1);
+  const left = reach(xs, 0, -1),
+    right = reach(xs, 0, 1),
+    top = reach(ys, 1, -1);
   let bottom = reach(ys, 1, 1);
   const places = new Map(board.cells.map((cell, i) => [cell[0], spots[i]]));
   const rows = frame.hands.map(([seat, pieces], i) => {
@@ -103,18 +113,21 @@ export function draw(root, board, frame, look = {}) {
   const geo = geometry(board, frame, look);
   root.replaceChildren();
   root.setAttribute("viewBox", `${geo.left} ${geo.top} ${geo.width} ${geo.height}`);
-  const shape = (x, y, kind, r = HALF) => geo.square
-    ? svg(root, "rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.07, class: kind })
-    : svg(root, "circle", { cx: x, cy: y, r, class: kind });
+  const shape = (x, y, kind, r = HALF) =>
+    geo.square
+      ? svg(root, "rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.07, class: kind })
+      : svg(root, "circle", { cx: x, cy: y, r, class: kind });
   const valued = new Set((look.lens?.values || []).map(v => v[0]));
   board.cells.forEach(([name, , , ground], i) => {
-    const [x, y] = geo.spots[i], goal = /^goal(\d+)/.exec(ground);
+    const [x, y] = geo.spots[i],
+      goal = /^goal(\d+)/.exec(ground);
     shape(x, y, ground === "wall" ? "cell wall" : "cell").dataset.cell = name;
     if (goal) {
       shape(x, y, `goal ${seatClass(+goal[1])}`);
       if (!frame.shown.has(i)) glyph(root, +goal[1], x, y, 0.1);
     }
-    if (!board.columns.length && !board.rows.length && !frame.shown.has(i) && !valued.has(name)) svg(root, "text", { x, y: y + 0.09, class: "name" }, name);
+    if (!board.columns.length && !board.rows.length && !frame.shown.has(i) && !valued.has(name))
+      svg(root, "text", { x, y: y + 0.09, class: "name" }, name);
   });
   for (const [x, y, text] of geo.edge) svg(root, "text", { x, y: y + 0.13, class: "edge" }, text);
   if (look.lens) drawHeat(root, geo, look.lens, shape);
@@ -123,12 +136,14 @@ export function draw(root, board, frame, look = {}) {
     glyph(root, seat, geo.left + 0.35, y, 0.16);
     svg(root, "text", { x: geo.left + 0.7, y: y + 0.13, class: "hand-name" }, (look.labels || [])[seat] ?? seat + 1);
     spread.forEach(([x, at, piece], k) => {
-      const name = (look.held || []).find(h => h.seat === seat)?.cells[k], drawn = drawPiece(root, x, at, board.pieces[piece], 0.42);
+      const name = (look.held || []).find(h => h.seat === seat)?.cells[k],
+        drawn = drawPiece(root, x, at, board.pieces[piece], 0.42);
       if (name) drawn.dataset.cell = name;
     });
   }
   if (look.pass) {
-    const [x, y] = geo.places.get("pass"), field = svg(root, "g", { class: "pass", "data-cell": "pass" });
+    const [x, y] = geo.places.get("pass"),
+      field = svg(root, "g", { class: "pass", "data-cell": "pass" });
     svg(field, "rect", { x: x - 1.6, y: y - 0.42, width: 3.2, height: 0.84, rx: 0.15 });
     svg(field, "text", { x, y: y + 0.13 }, look.pass);
   }
@@ -140,7 +155,8 @@ export function draw(root, board, frame, look = {}) {
   const ring = (name, kind, r) => {
     const place = geo.places.get(name);
     if (!place) return;
-    if (name === "pass") svg(root, "rect", { x: place[0] - 1.6, y: place[1] - 0.42, width: 3.2, height: 0.84, rx: 0.15, class: kind });
+    if (name === "pass")
+      svg(root, "rect", { x: place[0] - 1.6, y: place[1] - 0.42, width: 3.2, height: 0.84, rx: 0.15, class: kind });
     else svg(root, "circle", { cx: place[0], cy: place[1], r, class: kind });
   };
   for (const name of look.starts || []) ring(name, "start", 0.44);
@@ -155,12 +171,21 @@ export function draw(root, board, frame, look = {}) {
 function drawMove(root, board, frame, geo, look, move) {
   const kind = "move " + (move.kind || "") + (move.seat == null ? "" : " " + seatClass(move.seat));
   const inHand = name => !board.cells.some(c => c[0] === name);
-  const spots = move.parts.filter(name => !inHand(name)).map(name => geo.places.get(name)).filter(Boolean);
+  const spots = move.parts
+    .filter(name => !inHand(name))
+    .map(name => geo.places.get(name))
+    .filter(Boolean);
   if (!spots.length) return;
-  const width = move.width || 1, last = spots[spots.length - 1], first = spots[0];
+  const width = move.width || 1,
+    last = spots[spots.length - 1],
+    first = spots[0];
   if (spots.length > 1 && (first[0] !== last[0] || first[1] !== last[1])) {
-    const [dx, dy] = [last[0] - first[0], last[1] - first[1]], length = Math.hypot(dx, dy), [ux, uy] = [dx / length, dy / length];
-    const w = 0.1 * width, head = 0.3 * width, end = [last[0] - ux * (head + 0.08), last[1] - uy * (head + 0.08)];
+    const [dx, dy] = [last[0] - first[0], last[1] - first[1]],
+      length = Math.hypot(dx, dy),
+      [ux, uy] = [dx / length, dy / length];
+    const w = 0.1 * width,
+      head = 0.3 * width,
+      end = [last[0] - ux * (head + 0.08), last[1] - uy * (head + 0.08)];
     svg(root, "circle", { cx: first[0], cy: first[1], r: 0.45, class: kind + " ring" });
     const shaft = { x1: first[0] + ux * 0.16, y1: first[1] + uy * 0.16, x2: end[0], y2: end[1] };
     const d = `M${last[0] - ux * 0.06} ${last[1] - uy * 0.06}L${end[0] - uy * head * 0.7} ${end[1] + ux * head * 0.7}L${end[0] + uy * head * 0.7} ${end[1] - ux * head * 0.7}z`;
@@ -169,10 +194,14 @@ function drawMove(root, board, frame, geo, look, move) {
     svg(root, "line", { ...shaft, class: kind, "stroke-width": w });
     svg(root, "path", { d, class: kind + " tip" });
   } else {
-    const held = geo.rows.flatMap(row => row.spread).find(([x, y]) => move.parts.some(name => {
-      const place = geo.places.get(name);
-      return inHand(name) && place && place[0] === x && place[1] === y;
-    }));
+    const held = geo.rows
+      .flatMap(row => row.spread)
+      .find(([x, y]) =>
+        move.parts.some(name => {
+          const place = geo.places.get(name);
+          return inHand(name) && place && place[0] === x && place[1] === y;
+        }),
+      );
     const empty = !frame.shown.has(board.cells.findIndex(c => geo.places.get(c[0]) === last));
     if (held && empty) svg(root, "circle", { cx: last[0], cy: last[1], r: 0.46, class: "cell" });
     if (held && empty) drawPiece(root, last[0], last[1], board.pieces[held[2]], 0.36, "ghost");
@@ -195,7 +224,10 @@ function drawHeat(root, geo, lens, shape) {
   for (const [name, value] of lens.values || []) {
     const place = geo.places.get(name);
     if (!place || !value) continue;
-    shape(...place, `heat ${value > 0 ? "plus" : "minus"}`).setAttribute("opacity", 0.1 + 0.5 * Math.abs(value) / most);
+    shape(...place, `heat ${value > 0 ? "plus" : "minus"}`).setAttribute(
+      "opacity",
+      0.1 + (0.5 * Math.abs(value)) / most,
+    );
   }
 }
 
@@ -208,10 +240,16 @@ function drawLens(root, geo, lens) {
     const spots = region.cells.map(name => geo.places.get(name)).filter(Boolean);
     if (geo.square) outline(root, spots, "region");
     else bonds(root, spots, "region");
-    if (region.value != null && spots.length) badge(root, spots.reduce((a, b) => (b[1] - a[1] || b[0] - a[0]) < 0 ? b : a), region.value);
+    if (region.value != null && spots.length)
+      badge(
+        root,
+        spots.reduce((a, b) => ((b[1] - a[1] || b[0] - a[0]) < 0 ? b : a)),
+        region.value,
+      );
   }
   for (const cells of lens.paths || []) {
-    const spots = cells.map(name => geo.places.get(name)).filter(Boolean), end = spots[spots.length - 1];
+    const spots = cells.map(name => geo.places.get(name)).filter(Boolean),
+      end = spots[spots.length - 1];
     if (!end) continue;
     svg(root, "polyline", { points: spots.map(s => s.join(",")).join(" "), class: "path" });
     svg(root, "circle", { cx: end[0], cy: end[1], r: 0.12, class: "path end" });
@@ -226,7 +264,8 @@ function badge(root, [x, y], value) {
 
 /** The border of a set of squares. */
 function outline(root, spots, kind) {
-  const has = new Set(spots.map(([x, y]) => `${x},${y}`)), lines = [];
+  const has = new Set(spots.map(([x, y]) => `${x},${y}`)),
+    lines = [];
   for (const [x, y] of spots) {
     const r = 0.45;
     if (!has.has(`${x},${y - 1}`)) lines.push(`M${x - r} ${y - r}h${2 * r}`);
@@ -247,7 +286,10 @@ function bonds(root, spots, kind) {
   }
 }
 
-const WIDTH = 640, HEIGHT = 210, PAD = 42, FOOT = 22;
+const WIDTH = 640,
+  HEIGHT = 210,
+  PAD = 42,
+  FOOT = 22;
 
 /**
  * The graph of a game, a line for each seat.
@@ -262,7 +304,9 @@ const WIDTH = 640, HEIGHT = 210, PAD = 42, FOOT = 22;
 export function drawGraph(root, data) {
   root.replaceChildren();
   root.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
-  const last = Math.max(1, data.steps), X = step => PAD + (WIDTH - PAD - 10) * step / last, Y = p => 8 + (HEIGHT - FOOT - 12) * (1 - p);
+  const last = Math.max(1, data.steps),
+    X = step => PAD + ((WIDTH - PAD - 10) * step) / last,
+    Y = p => 8 + (HEIGHT - FOOT - 12) * (1 - p);
   for (const [p, text] of data.ticks) {
     svg(root, "line", { x1: PAD, x2: WIDTH - 10, y1: Y(p), y2: Y(p), class: "axis" });
     svg(root, "text", { x: PAD - 5, y: Y(p) + 4, "text-anchor": "end" }, text);
@@ -270,10 +314,17 @@ export function drawGraph(root, data) {
   const bar = (WIDTH - PAD - 10) / last;
   for (const time of data.times || []) {
     const height = 40 * time.share;
-    svg(root, "rect", { x: X(time.step) - bar * 0.4, y: Y(0) - height, width: bar * 0.8, height, class: `time ${seatClass(time.seat)}` });
+    svg(root, "rect", {
+      x: X(time.step) - bar * 0.4,
+      y: Y(0) - height,
+      width: bar * 0.8,
+      height,
+      class: `time ${seatClass(time.seat)}`,
+    });
   }
   for (const { seat, points } of data.curves) {
-    let d = "", pen = "M";
+    let d = "",
+      pen = "M";
     points.forEach((p, i) => {
       if (p == null) pen = "M";
       else {
@@ -297,5 +348,7 @@ export function drawGraph(root, data) {
 /** The step under a pointer over a graph. */
 export function stepAt(root, event, steps) {
   const box = root.getBoundingClientRect();
-  return Math.round(((event.clientX - box.left) / box.width * WIDTH - PAD) / (WIDTH - PAD - 10) * Math.max(1, steps));
+  return Math.round(
+    ((((event.clientX - box.left) / box.width) * WIDTH - PAD) / (WIDTH - PAD - 10)) * Math.max(1, steps),
+  );
 }

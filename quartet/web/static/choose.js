@@ -10,7 +10,8 @@ export class Selection {
 
   /** The parts that can come next, in the order of the list. */
   get options() {
-    const depth = this.taken.length, found = new Set();
+    const depth = this.taken.length,
+      found = new Set();
     for (const { parts } of this.choices) {
       if (parts.length > depth && this.taken.every((part, i) => parts[i] === part)) found.add(parts[depth]);
     }
@@ -56,10 +57,12 @@ export class Chooser {
     Object.assign(this, { root, show, chosen, said, selection: null, down: null, hover: null, pointed: null });
     root.addEventListener("pointerdown", event => {
       this.down = event.button === 0 && this.selection ? this.cellAt(event) : null;
-      if (this.down !== null) root.setPointerCapture(event.pointerId);   // the cells may be drawn anew before the finger leaves
+      if (this.down !== null) root.setPointerCapture(event.pointerId); // the cells may be drawn anew before the finger leaves
     });
-    root.addEventListener("touchend", event => event.cancelable && event.preventDefault());   // or a click follows, on whatever lies there by then
-    root.addEventListener("pointercancel", () => { this.down = null; });
+    root.addEventListener("touchend", event => event.cancelable && event.preventDefault()); // or a click follows, on whatever lies there by then
+    root.addEventListener("pointercancel", () => {
+      this.down = null;
+    });
     root.addEventListener("pointermove", event => event.pointerType === "mouse" && this.over(this.cellAt(event)));
     root.addEventListener("pointerleave", () => this.over(null));
     root.addEventListener("blur", () => {
@@ -74,7 +77,8 @@ export class Chooser {
 
   /** A position to choose in, or null; what is chosen stays where it is the same one again. */
   offer(position) {
-    const key = position && [position.game, position.ply, position.to_move, position.choices.length, position.text].join(" ");
+    const key =
+      position && [position.game, position.ply, position.to_move, position.choices.length, position.text].join(" ");
     if (key && key === this.offered) return;
     this.offered = key;
     this.selection = position && position.choices.length ? new Selection(position) : null;
@@ -109,22 +113,31 @@ export class Chooser {
     const matrix = this.root.getScreenCTM();
     if (!matrix) return null;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
-    let best = null, least = 0.7;
+    let best = null,
+      least = 0.7;
     for (const [name, [x, y]] of this.places()) {
-      const far = name === "pass" ? (Math.abs(point.x - x) < 1.6 && Math.abs(point.y - y) < 0.45 ? 0 : 9) : Math.hypot(point.x - x, point.y - y);
+      const far =
+        name === "pass"
+          ? Math.abs(point.x - x) < 1.6 && Math.abs(point.y - y) < 0.45
+            ? 0
+            : 9
+          : Math.hypot(point.x - x, point.y - y);
       if (far < least) [best, least] = [name, far];
     }
     return best;
   }
 
   up(event) {
-    const from = this.down, to = this.cellAt(event), s = this.selection;
+    const from = this.down,
+      to = this.cellAt(event),
+      s = this.selection;
     this.down = null;
     if (!s || from === null || to === null) return;
     s.cursor = null;
     let whole = null;
     if (from === to) whole = s.tap(to);
-    else {   // dragged from one to the other
+    else {
+      // dragged from one to the other
       if (s.taken.at(-1) !== from) whole = s.tap(from);
       if (!whole && s.options.includes(to)) whole = s.take(to);
     }
@@ -146,7 +159,8 @@ export class Chooser {
   key(event) {
     const s = this.selection;
     if (!s || event.ctrlKey || event.altKey || event.metaKey) return;
-    const act = ARROWS[event.key] ? () => this.move(...ARROWS[event.key])
+    const act = ARROWS[event.key]
+      ? () => this.move(...ARROWS[event.key])
       : { Enter: () => this.enter(), " ": () => this.enter(), Escape: () => s.back() }[event.key];
     if (!act) return;
     event.preventDefault();
@@ -171,7 +185,9 @@ export class Chooser {
 
   /** The nearest option in a direction, straight ones before slanting ones; from the edge on to the far side. */
   move(dx, dy) {
-    const s = this.selection, places = this.places(), options = s.options.filter(name => places.has(name));
+    const s = this.selection,
+      places = this.places(),
+      options = s.options.filter(name => places.has(name));
     if (!options.length) return;
     const order = name => {
       const [x, y] = places.get(name);
@@ -183,7 +199,8 @@ export class Chooser {
       return;
     }
     const [x, y] = places.get(s.cursor);
-    if (dx) {   // along the board as one reads, so that everything can be reached
+    if (dx) {
+      // along the board as one reads, so that everything can be reached
       const at = options.indexOf(s.cursor);
       s.cursor = options[(at + dx + options.length) % options.length];
       return;
@@ -198,10 +215,11 @@ export class Chooser {
   }
 
   nearest(names, [x, y]) {
-    const places = this.places(), far = name => {
-      const place = places.get(name);
-      return place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
-    };
+    const places = this.places(),
+      far = name => {
+        const place = places.get(name);
+        return place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
+      };
     return names.length ? names.reduce((a, b) => (far(b) < far(a) ? b : a)) : null;
   }
 }

@@ -39,19 +39,50 @@ export class BoardPanel {
   constructor(owner) {
     Object.assign(this, { owner, game: null, step: 0, position: null, overlay: false });
     this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    for (const [key, value] of Object.entries({ class: "board", id: "board", tabindex: 0, role: "application", "aria-label": t("board") })) {
+    for (const [key, value] of Object.entries({
+      class: "board",
+      id: "board",
+      tabindex: 0,
+      role: "application",
+      "aria-label": t("board"),
+    })) {
       this.svg.setAttribute(key, value);
     }
     this.cursorLine = h("span", { class: "hidden-text", "aria-live": "polite", id: "cursor-line" });
-    this.chooser = new Chooser(this.svg, () => this.draw(), choice => owner.chosen(choice), name => this.tell(name));
-    const button = (id, text, label, act) => h("button", { id, type: "button", title: label, "aria-label": label, onclick: act }, text);
-    this.slider = h("input", { type: "range", id: "slider", min: 0, max: 0, value: 0, "aria-label": t("turn_shown"),
-      oninput: () => this.go(+this.slider.value) });
-    this.controls = h("div", { class: "controls" },
-      button("first", "|◀", t("first"), () => this.go(0)), button("back", "◀", t("back"), () => this.go(this.step - 1)), this.slider,
-      button("on", "▶", t("on"), () => this.go(this.step + 1)), button("last", "▶|", t("last"), () => this.go(Infinity)),
-      button("turn", "⟳", t("turn_board"), () => this.turn()));
-    this.element = h("section", { class: "card board-card" }, h("div", { class: "board-box" }, this.svg), this.controls, this.cursorLine);
+    this.chooser = new Chooser(
+      this.svg,
+      () => this.draw(),
+      choice => owner.chosen(choice),
+      name => this.tell(name),
+    );
+    const button = (id, text, label, act) =>
+      h("button", { id, type: "button", title: label, "aria-label": label, onclick: act }, text);
+    this.slider = h("input", {
+      type: "range",
+      id: "slider",
+      min: 0,
+      max: 0,
+      value: 0,
+      "aria-label": t("turn_shown"),
+      oninput: () => this.go(+this.slider.value),
+    });
+    this.controls = h(
+      "div",
+      { class: "controls" },
+      button("first", "|◀", t("first"), () => this.go(0)),
+      button("back", "◀", t("back"), () => this.go(this.step - 1)),
+      this.slider,
+      button("on", "▶", t("on"), () => this.go(this.step + 1)),
+      button("last", "▶|", t("last"), () => this.go(Infinity)),
+      button("turn", "⟳", t("turn_board"), () => this.turn()),
+    );
+    this.element = h(
+      "section",
+      { class: "card board-card" },
+      h("div", { class: "board-box" }, this.svg),
+      this.controls,
+      this.cursorLine,
+    );
     this.listen = event => this.key(event);
     document.addEventListener("keydown", this.listen);
   }
@@ -98,10 +129,17 @@ export class BoardPanel {
 
   draw() {
     if (!this.game) return null;
-    const own = this.owner.look ? this.owner.look(this.step) : {}, position = this.position;
-    this.passes ||= position?.choices.some(c => c.parts[0] === "pass");   // once seen, its field stays where it is
-    const look = { quarters: this.quarters, labels: this.game.view.labels, held: position?.hands, pass: this.passes ? t("pass") : null,
-      ...own, ...this.chooser.look(this.owner.quiet) };
+    const own = this.owner.look ? this.owner.look(this.step) : {},
+      position = this.position;
+    this.passes ||= position?.choices.some(c => c.parts[0] === "pass"); // once seen, its field stays where it is
+    const look = {
+      quarters: this.quarters,
+      labels: this.game.view.labels,
+      held: position?.hands,
+      pass: this.passes ? t("pass") : null,
+      ...own,
+      ...this.chooser.look(this.owner.quiet),
+    };
     const board = this.overlay ? position.board : this.game.view.board;
     const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.owner.base?.() ?? this.step];
     this.geometry = draw(this.svg, board, frame, look);
@@ -113,16 +151,27 @@ export class BoardPanel {
   tell(name) {
     const board = this.overlay ? this.position.board : this.game.view.board;
     const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.step];
-    const cell = board.cells.findIndex(c => c[0] === name), piece = board.pieces[frame.shown.get(cell)];
+    const cell = board.cells.findIndex(c => c[0] === name),
+      piece = board.pieces[frame.shown.get(cell)];
     const taken = this.chooser.selection?.taken.join(" ") || "";
-    this.cursorLine.textContent = [taken && taken + ",", name === "pass" ? t("pass") : name, piece ? piece[1] : ""].filter(Boolean).join(" ");
+    this.cursorLine.textContent = [taken && taken + ",", name === "pass" ? t("pass") : name, piece ? piece[1] : ""]
+      .filter(Boolean)
+      .join(" ");
   }
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || !this.game) return;
     if (/^(input|select|textarea)$/i.test(event.target.tagName) && event.target !== this.slider) return;
-    const act = { ArrowLeft: () => this.go(this.step - 1), ArrowRight: () => this.go(this.step + 1), "[": () => this.go(this.step - 1),
-      "]": () => this.go(this.step + 1), Home: () => this.go(0), End: () => this.go(Infinity), r: () => this.turn(), ...this.owner.keys }[event.key];
+    const act = {
+      ArrowLeft: () => this.go(this.step - 1),
+      ArrowRight: () => this.go(this.step + 1),
+      "[": () => this.go(this.step - 1),
+      "]": () => this.go(this.step + 1),
+      Home: () => this.go(0),
+      End: () => this.go(Infinity),
+      r: () => this.turn(),
+      ...this.owner.keys,
+    }[event.key];
     if (!act || (event.target === this.slider && event.key.startsWith("Arrow"))) return;
     event.preventDefault();
     act();
@@ -131,7 +180,9 @@ export class BoardPanel {
 
 /** What was played last, in the colour of who played it. */
 export function playedMoves(turn) {
-  return turn && turn.parts && turn.parts.length && turn.parts[0] !== "pass" ? [{ parts: turn.parts, seat: turn.seat, kind: "played" }] : [];
+  return turn && turn.parts && turn.parts.length && turn.parts[0] !== "pass"
+    ? [{ parts: turn.parts, seat: turn.seat, kind: "played" }]
+    : [];
 }
 
 /** The list of moves. `notes(turn, i)` gives what else stands beside one. */
@@ -143,10 +194,20 @@ export class MoveList {
 
   row(turn, i) {
     const foul = isFoul(turn);
-    return h("li", {}, h("button", { type: "button", onclick: () => this.go(i + 1), class: foul ? "foul" : "" },
-      h("span", { class: "ply" }, turn.ply), seatTag(turn.seat, h("span", { class: "what" }, moveText(turn))),
-      h("span", { class: "notes" }, this.notes(turn, i)),
-      foul || turn.verdict === "resigned" ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (turn.reason ? ": " + turn.reason : "")) : null));
+    return h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", onclick: () => this.go(i + 1), class: foul ? "foul" : "" },
+        h("span", { class: "ply" }, turn.ply),
+        seatTag(turn.seat, h("span", { class: "what" }, moveText(turn))),
+        h("span", { class: "notes" }, this.notes(turn, i)),
+        foul || turn.verdict === "resigned"
+          ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (turn.reason ? ": " + turn.reason : ""))
+          : null,
+      ),
+    );
   }
 
   /** Bring the list up to the turns; what stands there already stays, or is made anew. */
@@ -171,7 +232,8 @@ export class MoveList {
 
   mark(step) {
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const row = this.rows[step - 1], box = this.element;
+    const row = this.rows[step - 1],
+      box = this.element;
     if (!row) {
       box.scrollTop = 0;
       return;
@@ -187,8 +249,14 @@ export class MoveList {
 export function infoText(info) {
   if (!info) return "";
   const value = info.share != null ? percent(info.share) : info.score != null ? number(info.score) : null;
-  return [value, info.depth != null ? t("depth", { depth: info.depth }) : null, info.nps ? t("speed", { speed: many(info.nps) }) : null,
-    (info.line || []).slice(0, 4).join(" · ")].filter(Boolean).join("  ");
+  return [
+    value,
+    info.depth != null ? t("depth", { depth: info.depth }) : null,
+    info.nps ? t("speed", { speed: many(info.nps) }) : null,
+    (info.line || []).slice(0, 4).join(" · "),
+  ]
+    .filter(Boolean)
+    .join("  ");
 }
 
 /** Win probabilities or scores that players told, as curves for the graph. */
@@ -199,22 +267,44 @@ export function toldCurves(view) {
   const most = Math.max(1e-9, ...infos.map(info => Math.abs(info?.score ?? 0)));
   const curves = seats.map(seat => {
     let last = null;
-    const points = [null, ...view.turns.map((turn, i) => {
-      if (turn.seat === seat && infos[i]) last = byShare ? infos[i].share : infos[i].score == null ? null : 0.5 + 0.5 * infos[i].score / most;
-      return last;
-    })];
+    const points = [
+      null,
+      ...view.turns.map((turn, i) => {
+        if (turn.seat === seat && infos[i])
+          last = byShare ? infos[i].share : infos[i].score == null ? null : 0.5 + (0.5 * infos[i].score) / most;
+        return last;
+      }),
+    ];
     return { seat, points };
   });
-  const ticks = byShare ? [0, 0.25, 0.5, 0.75, 1].map(p => [p, `${100 * p} %`]) : [[0, "–"], [0.5, "0"], [1, "+"]];
+  const ticks = byShare
+    ? [0, 0.25, 0.5, 0.75, 1].map(p => [p, `${100 * p} %`])
+    : [
+        [0, "–"],
+        [0.5, "0"],
+        [1, "+"],
+      ];
   return { curves: infos.some(Boolean) ? curves : [], ticks };
 }
 
 /** The scores of the seats as curves, where nobody tells anything else. */
 export function scoreCurves(view) {
-  const all = view.scores.flat().filter(s => s != null), least = Math.min(0, ...all), most = Math.max(1, ...all);
-  const curves = view.players.map((p, seat) => ({ seat, points: view.scores.map(s => (s[seat] == null ? null : (s[seat] - least) / (most - least))) }))
+  const all = view.scores.flat().filter(s => s != null),
+    least = Math.min(0, ...all),
+    most = Math.max(1, ...all);
+  const curves = view.players
+    .map((p, seat) => ({
+      seat,
+      points: view.scores.map(s => (s[seat] == null ? null : (s[seat] - least) / (most - least))),
+    }))
     .filter(c => view.players[c.seat] !== null);
-  return { curves, ticks: [[0, String(least)], [1, String(most)]] };
+  return {
+    curves,
+    ticks: [
+      [0, String(least)],
+      [1, String(most)],
+    ],
+  };
 }
 
 export function timeBars(turns) {
@@ -240,10 +330,15 @@ export class GraphPanel {
     if (title) this.title.textContent = title;
     this.svg.setAttribute("aria-label", this.title.textContent);
     drawGraph(this.svg, data);
-    this.legend.replaceChildren(...data.curves.map(({ seat, points }) => {
-      const last = points.findLast(p => p != null);
-      return seatTag(seat, who(view, seat) + (data.percent && last != null ? ` ${percent(points[data.at] ?? last)}` : ""));
-    }));
+    this.legend.replaceChildren(
+      ...data.curves.map(({ seat, points }) => {
+        const last = points.findLast(p => p != null);
+        return seatTag(
+          seat,
+          who(view, seat) + (data.percent && last != null ? ` ${percent(points[data.at] ?? last)}` : ""),
+        );
+      }),
+    );
   }
 }
 
@@ -256,16 +351,26 @@ export class PlayersPanel {
   }
 
   update(view, step, active, thoughts = true) {
-    const scores = view.scores[step] || [], result = step === view.turns.length ? view.result : null;
-    this.element.replaceChildren(...view.players.map((player, seat) => {
-      if (player === null) return h("div", { class: "player empty" }, seatTag(seat, `${view.labels[seat]}: ${t("nobody")}`));
-      const clock = this.clocks[seat] = h("span", { class: "clock", title: t("time_left") });
-      const thought = this.thoughts[seat] = h("div", { class: "thought" });
-      const place = result?.places?.[seat];
-      return h("div", { class: "player" + (active === seat ? " active" : "") },
-        seatTag(seat, h("b", {}, who(view, seat))), place != null ? h("span", { class: "place" }, t("place", { place })) : null,
-        h("span", { class: "score", title: view.score_name }, scores[seat] == null ? "" : String(scores[seat])), clock, thought);
-    }));
+    const scores = view.scores[step] || [],
+      result = step === view.turns.length ? view.result : null;
+    this.element.replaceChildren(
+      ...view.players.map((player, seat) => {
+        if (player === null)
+          return h("div", { class: "player empty" }, seatTag(seat, `${view.labels[seat]}: ${t("nobody")}`));
+        const clock = (this.clocks[seat] = h("span", { class: "clock", title: t("time_left") }));
+        const thought = (this.thoughts[seat] = h("div", { class: "thought" }));
+        const place = result?.places?.[seat];
+        return h(
+          "div",
+          { class: "player" + (active === seat ? " active" : "") },
+          seatTag(seat, h("b", {}, who(view, seat))),
+          place != null ? h("span", { class: "place" }, t("place", { place })) : null,
+          h("span", { class: "score", title: view.score_name }, scores[seat] == null ? "" : String(scores[seat])),
+          clock,
+          thought,
+        );
+      }),
+    );
     view.players.forEach((player, seat) => {
       if (player === null) return;
       this.setClock(view, seat, 0);
@@ -275,7 +380,8 @@ export class PlayersPanel {
   }
 
   setClock(view, seat, elapsed) {
-    const clock = this.clocks[seat], left = view.clocks?.[seat];
+    const clock = this.clocks[seat],
+      left = view.clocks?.[seat];
     if (!clock || left == null || !view.clock?.runs?.[seat]) return;
     const now = left - elapsed;
     clock.textContent = duration(now);

@@ -2,23 +2,44 @@
 import { framesOf, draw } from "./board.js";
 import { get, guarded, h, post, say, settings, seatTag, sourceFrom, t } from "./page.js";
 
-const STRENGTHS = ["nodes:50", "nodes:200", "nodes:1000", "nodes:5000", "nodes:20000", "ms:100", "ms:500", "ms:1000", "ms:3000", ""];
+const STRENGTHS = [
+  "nodes:50",
+  "nodes:200",
+  "nodes:1000",
+  "nodes:5000",
+  "nodes:20000",
+  "ms:100",
+  "ms:500",
+  "ms:1000",
+  "ms:3000",
+  "",
+];
 const strengthText = value => {
   const [kind, n] = value.split(":");
-  return value === "" ? t("strength_clock") : kind === "nodes" ? t("strength_nodes", { n }) : t("strength_time", { n: n / 1000 });
+  return value === ""
+    ? t("strength_clock")
+    : kind === "nodes"
+      ? t("strength_nodes", { n })
+      : t("strength_time", { n: n / 1000 });
 };
 
 export async function lobby(main, { parameters, games }) {
-  const source = sourceFrom(parameters), from = Object.keys(source).some(key => key !== "game") ? source : null;
+  const source = sourceFrom(parameters),
+    from = Object.keys(source).some(key => key !== "game") ? source : null;
   const start = from ? await post("position", from) : null;
-  const fixed = start ? start.game : null, wanted = fixed || source.game || settings.get("game", games.games[0].name);
+  const fixed = start ? start.game : null,
+    wanted = fixed || source.game || settings.get("game", games.games[0].name);
   let game = games.games.find(g => g.name === wanted) || games.games[0];
-  const preview = h("section", { class: "card board-card" }), form = h("form", { class: "card lobby", id: "lobby" });
+  const preview = h("section", { class: "card board-card" }),
+    form = h("form", { class: "card lobby", id: "lobby" });
   const under = h("section", { class: "card", id: "going", hidden: true });
-  main.append(h("div", { class: "game" }, h("div", { class: "left" }, preview), h("div", { class: "right" }, form, under)));
+  main.append(
+    h("div", { class: "game" }, h("div", { class: "left" }, preview), h("div", { class: "right" }, form, under)),
+  );
 
   async function showBoard() {
-    const asked = game, position = start || await post("position", { game: game.name, options: options() });
+    const asked = game,
+      position = start || (await post("position", { game: game.name, options: options() }));
     if (asked !== game) return;
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("class", "board");
@@ -30,94 +51,235 @@ export async function lobby(main, { parameters, games }) {
   }
   const asked = {};
   const optionsOf = async name => (await (asked[name] ??= get("games/" + name))).built_in;
-  const options = () => Object.fromEntries([...form.querySelectorAll("[data-option]")]
-    .filter(f => (f.type === "checkbox" ? f.checked !== (f.dataset.default === "true") : f.value !== "" && +f.value !== +f.dataset.default))
-    .map(f => [f.dataset.option, f.type === "checkbox" ? f.checked : +f.value]));
+  const options = () =>
+    Object.fromEntries(
+      [...form.querySelectorAll("[data-option]")]
+        .filter(f =>
+          f.type === "checkbox"
+            ? f.checked !== (f.dataset.default === "true")
+            : f.value !== "" && +f.value !== +f.dataset.default,
+        )
+        .map(f => [f.dataset.option, f.type === "checkbox" ? f.checked : +f.value]),
+    );
 
   function seatRow(seat, chosen) {
     const engines = game.built_in.map(p => ["engine:" + p.name, p.name]);
-    const player = h("select", { "aria-label": t("seat_player", { seat: seat + 1 }), id: `seat${seat}`, onchange: () => details() },
+    const player = h(
+      "select",
+      { "aria-label": t("seat_player", { seat: seat + 1 }), id: `seat${seat}`, onchange: () => details() },
       h("option", { value: "person" }, t("you")),
-      h("optgroup", { label: t("engines") }, engines.map(([value, text]) => h("option", { value }, text))),
-      games.programs.length ? h("optgroup", { label: t("programs") }, games.programs.map(name => h("option", { value: "program:" + name }, name))) : null,
-      game.empty_seats ? h("option", { value: "nobody" }, t("nobody")) : null);
-    player.value = [...player.options].some(o => o.value === chosen.player) ? chosen.player : seat ? engines[0]?.[0] : "person";
-    const strength = h("select", { "aria-label": t("seat_strength", { seat: seat + 1 }), id: `strength${seat}` },
-      STRENGTHS.map(value => h("option", { value }, strengthText(value))));
+      h(
+        "optgroup",
+        { label: t("engines") },
+        engines.map(([value, text]) => h("option", { value }, text)),
+      ),
+      games.programs.length
+        ? h(
+            "optgroup",
+            { label: t("programs") },
+            games.programs.map(name => h("option", { value: "program:" + name }, name)),
+          )
+        : null,
+      game.empty_seats ? h("option", { value: "nobody" }, t("nobody")) : null,
+    );
+    player.value = [...player.options].some(o => o.value === chosen.player)
+      ? chosen.player
+      : seat
+        ? engines[0]?.[0]
+        : "person";
+    const strength = h(
+      "select",
+      { "aria-label": t("seat_strength", { seat: seat + 1 }), id: `strength${seat}` },
+      STRENGTHS.map(value => h("option", { value }, strengthText(value))),
+    );
     strength.value = STRENGTHS.includes(chosen.strength) ? chosen.strength : "nodes:1000";
     const more = h("details", { class: "engine-options" }, h("summary", {}, t("engine_options")));
     const details = async () => {
-      const name = player.value.split(":").slice(1).join(":"), is = player.value.startsWith("engine:");
+      const name = player.value.split(":").slice(1).join(":"),
+        is = player.value.startsWith("engine:");
       strength.hidden = !is;
       more.hidden = true;
       const known = is ? (await optionsOf(game.name)).find(p => p.name === name)?.options || [] : [];
       more.hidden = !known.length;
-      more.replaceChildren(more.firstChild, ...known.map(option => h("label", { title: option.help }, option.name, " ",
-        option.type === "switch" ? h("input", { type: "checkbox", checked: !!option.default, "data-engine": option.name, "data-default": option.default ? 1 : 0 })
-          : h("input", { type: "number", step: option.type === "integer" ? 1 : "any", min: option.least, max: option.most, value: option.default,
-            "data-engine": option.name, "data-default": option.default }))));
+      more.replaceChildren(
+        more.firstChild,
+        ...known.map(option =>
+          h(
+            "label",
+            { title: option.help },
+            option.name,
+            " ",
+            option.type === "switch"
+              ? h("input", {
+                  type: "checkbox",
+                  checked: !!option.default,
+                  "data-engine": option.name,
+                  "data-default": option.default ? 1 : 0,
+                })
+              : h("input", {
+                  type: "number",
+                  step: option.type === "integer" ? 1 : "any",
+                  min: option.least,
+                  max: option.most,
+                  value: option.default,
+                  "data-engine": option.name,
+                  "data-default": option.default,
+                }),
+          ),
+        ),
+      );
     };
     details().catch(() => {});
-    return { element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, more),
-      get player() { return player.value; }, get strength() { return strength.value; },
+    return {
+      element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, more),
+      get player() {
+        return player.value;
+      },
+      get strength() {
+        return strength.value;
+      },
       get seat() {
-        const [kind, ...rest] = player.value.split(":"), name = rest.join(":");
+        const [kind, ...rest] = player.value.split(":"),
+          name = rest.join(":");
         if (kind === "person" || kind === "nobody") return { kind };
         if (kind === "program") return { kind, name };
-        const [limit, n] = strength.value.split(":"), set = {};
+        const [limit, n] = strength.value.split(":"),
+          set = {};
         for (const field of more.querySelectorAll("[data-engine]")) {
           const value = field.type === "checkbox" ? +field.checked : +field.value;
-          if (value !== +field.dataset.default) set[field.dataset.engine] = field.type === "checkbox" ? field.checked : value;
+          if (value !== +field.dataset.default)
+            set[field.dataset.engine] = field.type === "checkbox" ? field.checked : value;
         }
         return { kind: "engine", name, options: set, ...(limit ? { [limit]: +n } : {}) };
-      } };
+      },
+    };
   }
 
   function fill() {
     const kept = settings.get("seats." + game.name, []);
     const rows = Array.from({ length: game.players }, (_, seat) => seatRow(seat, kept[seat] || {}));
-    const clock = h("input", { type: "number", id: "clock", min: 0.01, step: "any", placeholder: String(game.clock.ms / 1000), "aria-describedby": "clock-note" });
+    const clock = h("input", {
+      type: "number",
+      id: "clock",
+      min: 0.01,
+      step: "any",
+      placeholder: String(game.clock.ms / 1000),
+      "aria-describedby": "clock-note",
+    });
     const personClock = h("input", { type: "checkbox", id: "person-clock" });
     const step = h("input", { type: "checkbox", id: "step" });
     const seed = h("input", { type: "number", id: "seed", min: 0, step: 1, placeholder: t("random") });
     form.replaceChildren(
       h("h1", {}, t(from ? "play_on" : "new_game")),
-      h("fieldset", { class: "games", disabled: fixed !== null }, h("legend", {}, t("game")), games.games.map(g =>
-        h("label", { class: "choice" }, h("input", { type: "radio", name: "game", value: g.name, checked: g === game, onchange: () => {
-          game = g;
-          settings.set("game", g.name);
-          fill();
-          showBoard();
-        } }), g.title))),
-      h("fieldset", {}, h("legend", {}, t("players")), rows.map(row => row.element)),
-      h("details", { id: "more" }, h("summary", {}, t("more_settings")),
-        h("label", {}, t(game.clock.per_move ? "clock_move" : "clock_game"), " ", clock), h("span", { id: "clock-note", class: "dim" }, " ", t("clock_note", { s: game.clock.ms / 1000 })),
-        h("label", {}, personClock, " ", t("person_clock")), h("label", {}, step, " ", t("step_mode")),
-        from ? null : [h("label", {}, t("seed"), " ", seed), game.options.map(option => h("label", { title: option.help }, option.name, " ",
-          h("input", { ...(typeof option.default === "boolean" ? { type: "checkbox", checked: option.default } : { type: "number", min: 0, step: 1, value: option.default }),
-            "data-option": option.name, "data-default": String(option.default), onchange: guarded(() => showBoard()) }), h("span", { class: "dim" }, " ", option.help)))]),
-      h("button", { class: "main", type: "submit", id: "start" }, t("start")));
+      h(
+        "fieldset",
+        { class: "games", disabled: fixed !== null },
+        h("legend", {}, t("game")),
+        games.games.map(g =>
+          h(
+            "label",
+            { class: "choice" },
+            h("input", {
+              type: "radio",
+              name: "game",
+              value: g.name,
+              checked: g === game,
+              onchange: () => {
+                game = g;
+                settings.set("game", g.name);
+                fill();
+                showBoard();
+              },
+            }),
+            g.title,
+          ),
+        ),
+      ),
+      h(
+        "fieldset",
+        {},
+        h("legend", {}, t("players")),
+        rows.map(row => row.element),
+      ),
+      h(
+        "details",
+        { id: "more" },
+        h("summary", {}, t("more_settings")),
+        h("label", {}, t(game.clock.per_move ? "clock_move" : "clock_game"), " ", clock),
+        h("span", { id: "clock-note", class: "dim" }, " ", t("clock_note", { s: game.clock.ms / 1000 })),
+        h("label", {}, personClock, " ", t("person_clock")),
+        h("label", {}, step, " ", t("step_mode")),
+        from
+          ? null
+          : [
+              h("label", {}, t("seed"), " ", seed),
+              game.options.map(option =>
+                h(
+                  "label",
+                  { title: option.help },
+                  option.name,
+                  " ",
+                  h("input", {
+                    ...(typeof option.default === "boolean"
+                      ? { type: "checkbox", checked: option.default }
+                      : { type: "number", min: 0, step: 1, value: option.default }),
+                    "data-option": option.name,
+                    "data-default": String(option.default),
+                    onchange: guarded(() => showBoard()),
+                  }),
+                  h("span", { class: "dim" }, " ", option.help),
+                ),
+              ),
+            ],
+      ),
+      h("button", { class: "main", type: "submit", id: "start" }, t("start")),
+    );
     form.onsubmit = guarded(async event => {
       event.preventDefault();
-      settings.set("seats." + game.name, rows.map(row => ({ player: row.player, strength: row.strength })));
+      settings.set(
+        "seats." + game.name,
+        rows.map(row => ({ player: row.player, strength: row.strength })),
+      );
       if (!from && rows.every(row => row.player === "nobody")) return say(t("nobody_plays"), true);
-      const made = await post("matches", { game: game.name, seats: rows.map(row => row.seat), clock: clock.value ? Math.round(clock.value * 1000) : null,
-        seed: seed.value === "" ? Math.floor(Math.random() * 1e6) : +seed.value, options: from ? {} : options(), person_clock: personClock.checked, from,
-        pace: step.checked ? "pause" : "run" });
+      const made = await post("matches", {
+        game: game.name,
+        seats: rows.map(row => row.seat),
+        clock: clock.value ? Math.round(clock.value * 1000) : null,
+        seed: seed.value === "" ? Math.floor(Math.random() * 1e6) : +seed.value,
+        options: from ? {} : options(),
+        person_clock: personClock.checked,
+        from,
+        pace: step.checked ? "pause" : "run",
+      });
       location.hash = "#/match/" + made.id;
       return undefined;
     });
   }
   fill();
-  await Promise.all([showBoard(), get("matches").then(({ matches }) => {
-    const going = matches.filter(m => !m.over);
-    under.hidden = !going.length;
-    under.replaceChildren(h("h2", {}, t("going_on")), h("ul", { class: "plain" }, going.map(m => matchLine(m, games))));
-  })]);
+  await Promise.all([
+    showBoard(),
+    get("matches").then(({ matches }) => {
+      const going = matches.filter(m => !m.over);
+      under.hidden = !going.length;
+      under.replaceChildren(
+        h("h2", {}, t("going_on")),
+        h(
+          "ul",
+          { class: "plain" },
+          going.map(m => matchLine(m, games)),
+        ),
+      );
+    }),
+  ]);
 }
 
 export function matchLine(m, games) {
   const title = games.games.find(g => g.name === m.game)?.title || m.game;
-  return h("li", {}, h("a", { href: "#/match/" + m.id }, `${title}: ${m.players.map(p => p ?? "–").join(", ")}`), " ",
-    h("span", { class: "dim" }, t(m.over ? "turns_over" : "turns", { n: m.turns })));
+  return h(
+    "li",
+    {},
+    h("a", { href: "#/match/" + m.id }, `${title}: ${m.players.map(p => p ?? "–").join(", ")}`),
+    " ",
+    h("span", { class: "dim" }, t(m.over ? "turns_over" : "turns", { n: m.turns })),
+  );
 }

@@ -16,7 +16,8 @@ export function h(name, properties = {}, ...children) {
 }
 
 /** Replace what is in an element; what is null or false is left away. */
-export const fill = (element, ...children) => element.replaceChildren(...children.flat(9).filter(child => child != null && child !== false));
+export const fill = (element, ...children) =>
+  element.replaceChildren(...children.flat(9).filter(child => child != null && child !== false));
 
 export const languages = { en: "English", ru: "Русский", ko: "한국어" };
 export const settings = {
@@ -30,7 +31,9 @@ export const settings = {
   set(name, value) {
     try {
       localStorage.setItem("quartet." + name, JSON.stringify(value));
-    } catch { /* a private window may have no storage */ }
+    } catch {
+      /* a private window may have no storage */
+    }
   },
 };
 
@@ -59,7 +62,8 @@ async function ask(method, path, body, type = "application/json") {
   let answer;
   try {
     answer = await fetch("api/" + path, {
-      method, body: body === undefined ? undefined : type === "application/json" ? JSON.stringify(body) : body,
+      method,
+      body: body === undefined ? undefined : type === "application/json" ? JSON.stringify(body) : body,
       headers: method === "GET" ? {} : { "Content-Type": type },
     });
   } catch {
@@ -79,11 +83,13 @@ export const get = path => ask("GET", path);
 export const post = (path, body = {}) => ask("POST", path, body);
 export const remove = path => ask("DELETE", path);
 export const send = (path, bytes) => ask("POST", path, bytes, "application/octet-stream");
-export const query = values => new URLSearchParams(Object.entries(values).filter(([, v]) => v != null && v !== "")).toString();
+export const query = values =>
+  new URLSearchParams(Object.entries(values).filter(([, v]) => v != null && v !== "")).toString();
 
 /** The one stream of events of this tab: who follows what. */
 const following = new Map();
-let stream = null, due = null;
+let stream = null,
+  due = null;
 export function follow(topic, handlers) {
   following.set(topic, handlers);
   reopen();
@@ -92,19 +98,23 @@ export function follow(topic, handlers) {
     reopen();
   };
 }
-function reopen() {   // once for all changes of this turn of the loop
+function reopen() {
+  // once for all changes of this turn of the loop
   due ??= setTimeout(() => {
     due = null;
     if (stream) stream.close();
     stream = null;
     offline(false);
     if (!following.size) return;
-    stream = new EventSource("api/events?" + [...following.keys()].map(topic => "topic=" + encodeURIComponent(topic)).join("&"));
+    stream = new EventSource(
+      "api/events?" + [...following.keys()].map(topic => "topic=" + encodeURIComponent(topic)).join("&"),
+    );
     stream.onerror = () => offline(true);
     stream.onopen = () => offline(false);
     for (const name of EVENTS) {
       stream.addEventListener(name, event => {
-        const data = JSON.parse(event.data), handlers = following.get(data.topic);
+        const data = JSON.parse(event.data),
+          handlers = following.get(data.topic);
         if (handlers && handlers[name]) handlers[name](data);
       });
     }
@@ -122,18 +132,22 @@ export function say(text, bad = false) {
   line.textContent = text;
   line.className = bad ? "bad" : "";
   clearTimeout(fading);
-  fading = setTimeout(() => { line.textContent = ""; }, 8000);
+  fading = setTimeout(() => {
+    line.textContent = "";
+  }, 8000);
 }
 /** What a handler does, its refusal said aloud. */
-export const guarded = act => async (...given) => {
-  try {
-    return await act(...given);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    say(error.message, true);
-    return undefined;
-  }
-};
+export const guarded =
+  act =>
+  async (...given) => {
+    try {
+      return await act(...given);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      say(error.message, true);
+      return undefined;
+    }
+  };
 
 /** A seat's mark and name. */
 export function seatTag(seat, text) {
@@ -143,17 +157,21 @@ export function seatTag(seat, text) {
   return h("span", { class: "seat " + seatClass(seat) }, mark, text);
 }
 export const who = (view, seat) => {
-  const player = view.players[seat], label = view.labels[seat];
+  const player = view.players[seat],
+    label = view.labels[seat];
   return player && player !== label ? `${label} ${player}` : label;
 };
 
 export const number = (x, digits = 2) => (x == null ? "–" : String(Math.round(x * 10 ** digits) / 10 ** digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : (100 * x).toFixed(digits) + " %");
-export const many = n => (n == null ? "–" : n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1e3 ? Math.round(n / 1e3) + "k" : String(n));
+export const many = n =>
+  n == null ? "–" : n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1e3 ? Math.round(n / 1e3) + "k" : String(n);
 export const duration = ms => {
   if (ms == null) return "–";
   const s = Math.max(0, ms) / 1000;
-  return s >= 60 ? `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}` : s.toFixed(s < 20 ? 1 : 0) + " s";
+  return s >= 60
+    ? `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}`
+    : s.toFixed(s < 20 ? 1 : 0) + " s";
 };
 /** A turn's move, as a list shows it. */
 export const moveText = turn => (turn.move === "-" ? t("no_move") : turn.move);
@@ -162,18 +180,22 @@ export const isFoul = turn => !["ok", "pass", "resigned"].includes(turn.verdict)
 /** A source as the address has it, and back. */
 export function sourceQuery(source) {
   const { run, number: n, match, log, step, moves, game, position } = source;
-  return query({ match, log, run, number: n, game, position, step, moves: moves && moves.length ? moves.join(";") : null });
+  return query({
+    match,
+    log,
+    run,
+    number: n,
+    game,
+    position,
+    step,
+    moves: moves && moves.length ? moves.join(";") : null,
+  });
 }
 export function sourceFrom(parameters) {
   const found = {};
-  for (const key of ["match", "log", "run", "game", "position"]) if (parameters.has(key)) found[key] = parameters.get(key);
+  for (const key of ["match", "log", "run", "game", "position"])
+    if (parameters.has(key)) found[key] = parameters.get(key);
   for (const key of ["number", "step"]) if (parameters.has(key)) found[key] = +parameters.get(key);
   if (parameters.get("moves")) found.moves = parameters.get("moves").split(";");
   return found;
-}
-
-export function downloadText(name, text) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
