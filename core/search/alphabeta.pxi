@@ -531,6 +531,8 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
                 found = SearchInfo(
                     line[0], found.score, found.depth, s.nodes, clock_now() - started, line
                 )
+        elif not s.stopped:  # the game is decided, whatever is played
+            found.score, found.depth = value, depth
         if s.stopped:
             break
         if wanted > 1:
