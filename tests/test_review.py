@@ -139,6 +139,51 @@ def test_endings_are_proven() -> None:
             assert turn.loss in {0, 0.5, 1}
 
 
+def test_who_is_shut_in_has_lost_whatever_is_played() -> None:
+    asker = Asker("ataxx", "bot", FEW)
+    position = Game("ataxx").parse("oxx4/xxx4/xxx4/7/7/7/7 x 0 9")
+    found = asker.ask(position)
+    assert found.proven
+    assert found.shares is not None
+    assert found.shares[position.to_move] == 1
+
+
+def test_a_forced_move_changes_nothing() -> None:
+    data = played("ataxx", "bot", "greedy", seed=5)
+    found = reviewed(data, thresholds=(0.9,) * 4)  # no second look that would say more
+    forced = [n for n, turn in enumerate(found.turns) if turn.label == "forced" and n]
+    assert forced
+    for number in forced:
+        assert found.turns[number].shares == found.turns[number - 1].shares
+
+
+def test_what_is_in_doubt_is_searched_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+    ask = Asker.ask
+
+    def noted(self: Asker, position: Any, nodes: int | None = None) -> Found:
+        asked.append(nodes)
+        return ask(self, position, nodes)
+
+    monkeypatch.setattr(Asker, "ask", noted)
+    reviewed(played("ataxx", "random", "random"))
+    assert set(asked) == {None, 2 * FEW, 4 * FEW}
+
+
+def test_candidates_are_the_best_lines() -> None:
+    for game in GAMES:
+        found = reviewed(played(game, *["random"] * Game(game).info.players))
+        bad = [turn for turn in found.turns if turn.loss and turn.loss >= 0.05]
+        assert bad, game
+        for turn in bad:
+            moves = [candidate.move for candidate in turn.candidates]
+            assert turn.move in moves
+            assert turn.best is not None
+            assert turn.best.move in moves
+            assert len(moves) == len(set(moves)) <= 3
+        assert any(len(turn.candidates) == 3 for turn in bad), game
+
+
 def test_a_pass_in_the_apple_game_overlooks_rectangles() -> None:
     found = reviewed((APPLE / "0000.txt").read_bytes())
     passed = found.turns[1]
@@ -366,6 +411,20 @@ def test_after_a_kill_the_same_command_gives_the_same(folder: Path, tmp_path: Pa
         lines = (out / "done.jsonl").read_bytes().splitlines()
         outcomes.append(sorted(lines))
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_log_that_has_changed_is_reviewed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    told = []
+    for name in ("0000.txt", "0002.txt"):
+        (logs / "a.txt").write_bytes((APPLE / name).read_bytes())
+        _, said = run("review", logs, "--nodes", FEW, "--jobs", 1, "--crowded", "--json")
+        told.append(json.loads(said)["reviews"][0])
+    assert told[0] != told[1]
 
 
 def test_a_folder_belongs_to_one_command(tmp_path: Path) -> None:

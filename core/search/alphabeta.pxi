@@ -515,6 +515,8 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
                     line[0], found.score if s.stopped else value,
                     found.depth if s.stopped else depth, s.nodes, clock_now() - started, line
                 )
+        elif not s.stopped:  # the game is decided, whatever is played
+            found.score, found.depth = value, depth
         if s.stopped:
             break
         if wanted > 1:

@@ -195,3 +195,4 @@ def _seats(axes: Any, found: Outcome) -> None:
         axes.bar(seat + 1, mean, yerr=None if math.isnan(error) else error, capsize=4, alpha=0.7)
     axes.axhline(1 / found.casting.seats, color="grey", linewidth=0.8)
     axes.set(xlabel="seat", ylabel="share of the win", xticks=range(1, found.casting.seats + 1))
+    axes.set_ylim(bottom=0)

@@ -89,7 +89,10 @@ def command(
     known = games.load(game)  # an unknown game is an error of the command line, not of every log
     console = Console(highlight=False)
     if as_json and (draw or step or program is not None):
-        raise QuartetError("--json is for checking: leave away --draw, --step and --ask")
+        raise QuartetError(
+            "--json is for checking: leave away --draw, --step and --ask; "
+            "`quartet analyse LOG --at PLY --json` says what an engine thinks"
+        )
     paths = _files(logs)
     if ply is not None or program is not None:
         if ply is None or program is None or len(paths) != 1:
@@ -220,6 +223,9 @@ def _tell(console: Console, match: Match, asked: AskedError) -> bool:
     logged = _logged(match, asked.logged)
     if asked.arrived:
         spent = f"{asked.answer.seconds:.2f} s"
+        info = asked.answer.info
+        if info is not None:
+            spent = f"score {info.score} at depth {info.depth}, {spent}"
         other = "the log ends here" if logged is None else f"the log has {logged}"
         line = f"{position.ply} {label}: {drawing.write(name, move, position)}  {spent}; {other}"
         console.print(line, soft_wrap=True, markup=False)

@@ -152,6 +152,9 @@ def command(
         "thresholds": list(bounds),
         "candidates": candidates,
         "calibrations": _digest(calibration),
+        "contents": hashlib.sha256(
+            b"".join(hashlib.sha256(work.read(path)[0]).digest() for path in files)
+        ).hexdigest()[:16],
     }
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     with Kept(out or Path("runs") / f"review-{digest}", plan) as kept:

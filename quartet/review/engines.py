@@ -1,7 +1,4 @@
-"""What an engine says of a position, for any engine of any game: built in, or behind UAI.
-
-What an engine can do beside `choose` is asked here and nowhere else, in `able`.
-"""
+"""What an engine says of a position, for any engine of any game: built in, or behind UAI."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.background import Thinking
+from core.engine import CANDIDATES, EXPECTATION, FORGET, MULTIPV, SOLVE, can
 from core.errors import QuartetError, RuleError
 from core.limits import Limits
 from core.rules import places, shares
@@ -34,19 +32,6 @@ USUAL_NODES = 2_000
 """Of an engine that has no calibration and no limits for its fingerprint."""
 
 
-def able(engine: object, capability: str) -> Any:
-    """The method of an engine that is called as the capability, None where it has none.
-
-    Args:
-        engine: a built-in player.
-        capability: str; forget, solve, expectation, candidates or visits.
-    """
-    declared = getattr(engine, "CAPABILITIES", None)
-    if declared is not None and capability not in declared:
-        return None
-    return getattr(engine, capability, None)
-
-
 @dataclass(frozen=True)
 class Found:
     """What an engine says of a position.
@@ -59,7 +44,6 @@ class Found:
         proven: bool; whether the outcome is certain.
         line: tuple[Move, ...]; the principal variation.
         depth: int. nodes: int.
-        candidates: tuple[tuple[Move, float], ...]; moves and the mover's share, the best first.
     """
 
     move: Move | None = None
@@ -69,7 +53,6 @@ class Found:
     line: tuple[Move, ...] = ()
     depth: int = 0
     nodes: int = 0
-    candidates: tuple[tuple[Move, float], ...] = ()
 
 
 class Asker:
@@ -98,7 +81,7 @@ class Asker:
         self._uai = Uai(game, name.removeprefix(UAI)) if name.startswith(UAI) else None
         self._engine: Any = None if self._uai is not None else self._make()
         self.nodes = nodes or usual_nodes(game)
-        self.solves = self._uai is None and able(self._engine, "solve") is not None
+        self.solves = can(self._engine, SOLVE)
 
     def begin(self, options: Mapping[str, Any]) -> None:
         """A new game begins: nothing is known of the one before.
@@ -111,9 +94,8 @@ class Asker:
         if self._uai is not None:
             self._uai.begin()
             return
-        forget = able(self._engine, "forget")
-        if forget is not None:
-            forget()
+        if can(self._engine, FORGET):
+            self._engine.forget()
         else:  # an engine that cannot forget is made anew
             self._engine = self._make()
 
@@ -155,11 +137,8 @@ class Asker:
     def _found(self, info: SearchInfo, position: Any, view: Any) -> Found:
         """What the player says, about the position that was asked about."""
         turn = self._turn(position, view)
-        known: Any = able(self._engine, "expectation")
-        known = None if known is None else known()
+        known = self._engine.expectation() if can(self._engine, EXPECTATION) else None
         found = None if known is None else self._seats(known, turn)
-        candidates = able(self._engine, "candidates")
-        listed = [] if candidates is None else candidates()
         proven = abs(info.score) >= MATE - MATE_SPAN
         if proven and self.game.info.players == 2:
             won = (info.score > 0) == (position.to_move == 0)
@@ -172,18 +151,34 @@ class Asker:
             line=tuple(self._move(move, view, position) for move in info.pv),
             depth=info.depth,
             nodes=info.nodes,
-            candidates=tuple(
-                (self._move(row["move"], view, position), float(row["share"]))
-                for row in listed
-                if "share" in row
-            ),
         )
+
+    def candidates(self, position: Any) -> list[tuple[Move, float]]:
+        """Single moves and their shares, as the last search, of this position, has them; none where
+        the engine does not say."""
+        if not can(self._engine, CANDIDATES):
+            return []
+        view = self._view(position)
+        return [
+            (self._move(row["move"], view, position), float(row["share"]))
+            for row in self._engine.candidates()
+            if "share" in row
+        ]
+
+    def several(self, position: Any, number: int) -> list[Move]:
+        """The best moves, the best first, by one search; none where the engine shows one line."""
+        if not can(self._engine, MULTIPV):
+            return []
+        view = self._view(position)
+        told: dict[int, Move] = {}
+        limits = Limits(nodes=self.nodes, multipv=number)
+        self._engine.choose(view, limits, lambda info: told.update({info.rank: info.move}))
+        return [self._move(told[rank], view, position) for rank in sorted(told)]
 
     def solve(self, position: Any, nodes: int) -> tuple[float, tuple[float, ...]] | None:
         """The value of a position for the side to move, and everybody's share, when all play best;
         None where more nodes would be needed."""
-        solve = able(self._engine, "solve")
-        value = None if solve is None else solve(self._view(position), nodes)
+        value = self._engine.solve(self._view(position), nodes) if self.solves else None
         if value is None:
             return None
         mine = (value > 0) + (value == 0) / 2

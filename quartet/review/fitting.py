@@ -5,7 +5,6 @@ Needs scipy, the extra `stats`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +69,7 @@ def sample(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
     if not checked.agrees or checked.match is None:
         raise QuartetError(f"{unit.name}: {checked.complaint}")
     random = Random(f"{unit.seed} {unit.name}")
-    open_ones = [p for p in checked.positions if not p.over and p.legal() != [game.pass_move]]
+    open_ones = [p for p in checked.positions if not p.over and len(p.legal()) > 1]
     chosen = random.sample(open_ones, min(unit.positions, len(open_ones)))
     engine.begin(checked.match.start.options)
     found = []
@@ -85,13 +84,6 @@ def sample(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
             )
     plies = len(checked.turns)
     return Piece(unit.number, unit.name, msgspec.json.encode({"plies": plies, "samples": found}))
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What was fitted, to be completed with where it comes from."""
-
-    calibration: Calibration
 
 
 def fit(

@@ -12,8 +12,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -56,8 +57,6 @@ SOLVE = 20
 """A position of the ending is solved with so many times the nodes of a search."""
 DRAW_PART = 4
 """The position after a draw is searched with the nodes of a search by this."""
-SCAN_PART = 20
-"""Where candidates are looked for, each move gets the nodes of a search by this."""
 LEAST_NODES = 64
 LINE = 6
 """Moves of a principal variation that are shown."""
@@ -66,6 +65,10 @@ OVERLOOKED = 3
 MUCH = 3
 """So much more on the board is overlooked, not weighed."""
 WORST = 5
+DOUBT = 0.1
+"""So much less after a move than before it, and the engine is asked again."""
+LONG_LOOK = 4
+"""With so many times the nodes at most; so long are losses looked at that may be mistakes or not."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +259,10 @@ class _Game:
             if number in solved:
                 score, shares = solved[number]
                 told.worths[number] = Worth(score, shares, proven=True)
+            elif self.forced(number):
+                after, seat = told.worths[number + 1], self.positions[number].to_move
+                after = seen_by(after, self.positions[number + 1], seat)
+                told.worths[number] = replace(after, found=None)
             else:
                 told.worths[number] = self.worth(opinion, self.positions[number])
             if number < len(self.turns):
@@ -276,8 +283,18 @@ class _Game:
             found[number] = value
         return found
 
+    def forced(self, number: int) -> bool:
+        """Whether the only move there was has been played: what followed says what it was worth."""
+        played = number < len(self.turns) and self.turns[number].move is not None
+        return played and not self.game.info.chance and len(self.positions[number].legal()) == 1
+
     def worth(self, opinion: Opinion, position: Any, nodes: int | None = None) -> Worth:
         """Search a position; the score is for the side to move."""
+        legal = [] if position.over or self.game.info.chance else position.legal()
+        if len(legal) == 1:  # an engine does not think about it
+            child = position.play(legal[0])
+            after = seen_by(self.worth(opinion, child, nodes), child, position.to_move)
+            return replace(after, found=None)
         found = opinion.asker.ask(position, nodes)
         seats = self.game.info.players
         shares = found.shares if found.proven else None
@@ -303,31 +320,72 @@ class _Game:
         draws = draws_after(before) if self.game.info.chance else None
         best = self.best(opinion, worth, before, seat, legal)
         same = turn.move is not None and best is not None and self.same(before, best, turn.move)
-        if draws is not None and turn.move is not None and not worth.proven:
-            mean = self.mean(opinion, before, turn.move, seat, draws)
-            actual = self.mean(opinion, before, turn.move, seat, {turn.drawn: 1.0})
-            told.expected[number] = mean
-            told.played[number] = actual
-            played = mean
+        if worth.proven or best is None:
+            other = played if same else replace(worth, found=None)
+        elif draws is not None and turn.move is not None:
+            told.expected[number] = mean = self.mean(opinion, before, turn.move, seat, draws)
+            played = self.mean(opinion, before, turn.move, seat, {turn.drawn: 1.0})
+            other = mean if same else self.mean(opinion, before, best, seat, draws)
+        elif turn.move is None or turn.verdict.lost:
+            other = self.after_move(opinion, number, best)
         else:
-            told.played[number] = played
-        told.best[number] = best
-        if same or best is None:
-            told.other[number] = played if best is not None else worth
-        elif worth.proven:
-            told.other[number] = Worth(worth.score, worth.shares, proven=True)
-        else:
-            told.other[number] = self.after_move(opinion, number, best)
+            told.worths[number], best, other = self.contest(opinion, number, worth, played)
+            lost = _value(other, seat) - _value(played, seat)
+            if self.thresholds[1] <= lost < self.thresholds[3] and other.shares is not None:
+                nodes = LONG_LOOK * opinion.asker.nodes
+                played = self.after_move(opinion, number, turn.move, nodes)
+                other = self.after_move(opinion, number, best, nodes)
+        told.best[number], told.played[number], told.other[number] = best, played, other
 
-    def after_move(self, opinion: Opinion, number: int, move: Move) -> Worth:
-        """What another move of a turn would have been worth, for the mover: the mean over what
-        chance may give, where it gives something."""
+    def after_move(
+        self, opinion: Opinion, number: int, move: Move, nodes: int | None = None
+    ) -> Worth:
+        """What a move of a turn is worth to the mover, by a search of the position after it: the
+        mean over what chance may give, where it gives something."""
         before, seat = self.positions[number], self.turns[number].seat
         draws = draws_after(before) if self.game.info.chance else None
         if draws is not None:
             return self.mean(opinion, before, move, seat, draws)
         child = self.after(number, move)
-        return seen_by(self.worth(opinion, child), child, seat)
+        return seen_by(self.worth(opinion, child, nodes), child, seat)
+
+    def contest(
+        self, opinion: Opinion, number: int, worth: Worth, played: Worth
+    ) -> tuple[Worth, Move, Worth]:
+        """Which move was the best, by searches of what follows: the one played, or one that the
+        engine wants.
+
+        Where the search of what follows says much less than the one before the move, the engine is
+        asked again, with twice the nodes: it may want another.
+
+        Returns:
+            The position's worth by the last search of it, the move, and the worth after it.
+        """
+        before, turn = self.positions[number], self.turns[number]
+        seat, usual = turn.seat, opinion.asker.nodes
+        weighed = [(played, cast("Move", turn.move))]
+        nodes = usual
+        while worth.found is not None and worth.found.move is not None:
+            best = worth.found.move
+            if played.shares is not None and played.shares[seat] >= 1 - figures.DECIDED:
+                return worth, best, played
+            other = next((w for w, move in weighed if self.same(before, best, move)), None)
+            if other is not None and nodes > usual:
+                break
+            if other is None:
+                other = self.after_move(opinion, number, best)
+                weighed.append((other, best))
+            if (
+                worth.shares is None
+                or other.shares is None
+                or worth.shares[seat] - other.shares[seat] < DOUBT
+                or nodes >= LONG_LOOK * usual
+            ):
+                break
+            nodes *= 2
+            worth = self.worth(opinion, before, nodes)
+        other, best = max(weighed, key=lambda item: _value(item[0], seat))
+        return worth, best, other
 
     def best(
         self, opinion: Opinion, worth: Worth, before: Any, seat: int, legal: list[Move]
@@ -480,7 +538,7 @@ class _Game:
             expected=_rounded(mean),
             score=before.score,
             best=None if best is None else self.candidate(number, best, other),
-            line=self.line(number, before),
+            line=self.line(number, best, other, before),
             is_best=is_best,
             loss=loss,
             score_loss=score_loss,
@@ -545,10 +603,10 @@ class _Game:
         )
 
     def candidates(self, number: int, told: Judged) -> tuple[Candidate, ...]:
-        """The best moves, the one played among them, by searches of their own."""
+        """The best moves, the one played among them: the engine shows several lines, and what follows
+        each is searched as it is after the best."""
         opinion, before = self.opinions[0], self.positions[number]
-        turn, found = self.turns[number], told.worths[number].found
-        asker = opinion.asker
+        turn = self.turns[number]
         known = {}
         for move, worth in (
             (told.best[number], told.other[number]),
@@ -556,38 +614,31 @@ class _Game:
         ):
             if move is not None:
                 known[tuple(move)] = worth
-        moves = [move for move, _ in (found.candidates if found is not None else ())]
-        moves = moves[: 2 * self.number] or before.legal()
-        few = len(moves) <= 2 * self.number
-        nodes = max(LEAST_NODES, asker.nodes // (DRAW_PART if few else SCAN_PART))
-        draws = draws_after(before) if self.game.info.chance else None
-        ranked: list[tuple[float, Move]] = []
-        for move in moves:
+        for move in opinion.asker.several(before, self.number + 1):
+            if len(known) > self.number:
+                break
             if any(self.same(before, move, other) for other in known):
                 continue
-            child = self.after(number, move)
-            if draws is not None and not child.over:
-                child = child.reveal(max(draws, key=lambda drawn: draws[drawn]))
-            worth = seen_by(self.worth(opinion, child, nodes), child, turn.seat)
-            share = None if worth.shares is None else worth.shares[turn.seat]
-            ranked.append(((share if share is not None else worth.score) or 0.0, move))
-        ranked.sort(key=lambda item: (-item[0], item[1]))
-        for _, move in ranked[: max(0, self.number - 1)]:
             known[tuple(move)] = self.after_move(opinion, number, move)
         listed = [self.candidate(number, move, worth) for move, worth in known.items()]
         return tuple(sorted(listed, key=lambda c: (-(c.share or 0.0), c.move)))
 
-    def line(self, number: int, worth: Worth) -> tuple[str, ...]:
-        """What the engine expects, in the judge's words."""
-        found, position = worth.found, self.truth[number]
+    def line(self, number: int, best: Move | None, other: Worth, worth: Worth) -> tuple[str, ...]:
+        """What the engine expects after its move, in the judge's words."""
+        if best is None:
+            return ()
+        moves = [best]
+        if other.found is not None:
+            moves += other.found.line
+        elif worth.found is not None and worth.found.line[:1] == (best,):
+            moves += worth.found.line[1:]
+        position = self.truth[number]
         words = []
-        for move in (found.line if found is not None else ())[:LINE]:
+        for move in moves[: 1 if self.game.info.chance else LINE]:
             try:
                 words.append(self.scene.write(move, position))
                 position = position.play(move)
             except QuartetError:
-                break
-            if self.game.info.chance:
                 break
         return tuple(words)
 
@@ -694,6 +745,12 @@ class _Game:
             return self.truth
         fits = fast.agrees and len(fast.positions) == len(self.truth)
         return fast.positions if fits else self.truth
+
+
+def _value(worth: Worth, seat: int) -> float:
+    """What moves are compared by."""
+    known = worth.score if worth.shares is None else worth.shares[seat]
+    return -math.inf if known is None else known
 
 
 def seen_by(worth: Worth, position: Any, seat: int) -> Worth:

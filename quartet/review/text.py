@@ -35,8 +35,8 @@ def lines(review: Review) -> Iterator[str]:
         yield f"  {figures.FORMULA}"
     if review.harm:
         yield ""
-        yield "  share of the win that each seat's moves took from the others (-: gave)"
-        head = ["", *(f"from {name}" for name in review.names)]
+        yield "  what each seat's moves did to everybody's share of the win (-: took)"
+        head = ["", *(f"to {name}" for name in review.names)]
         rows = [
             [f"{review.names[m]} {player(review, m)}", *(_points(-v) for v in row)]
             for m, row in enumerate(review.harm)
@@ -106,7 +106,7 @@ def summary(found: Summary) -> Iterator[str]:
         rows = [["loss", "log", "ply", "player", "move", "better", "label", "kind", "phase"]]
         rows += [
             [
-                _points(loss.loss) if loss.loss is not None else f"{loss.score_loss:g}",
+                _lost(loss.loss) if loss.loss is not None else f"{loss.score_loss:g}",
                 loss.log,
                 str(loss.ply),
                 loss.player,
@@ -185,7 +185,7 @@ def _seats(review: Review) -> list[list[str]]:
             continue
         row = [f"{seat.name} {seat.player}", str(seat.turns)]
         if calibrated:
-            row += ["-" if seat.accuracy is None else f"{seat.accuracy:.1f}", _points(seat.loss)]
+            row += ["-" if seat.accuracy is None else f"{seat.accuracy:.1f}", _lost(seat.loss)]
         else:
             row += ["-" if seat.score_loss is None else f"{seat.score_loss:g}"]
         row += [_points(seat.luck)] if lucky else []
@@ -204,7 +204,7 @@ def _seats(review: Review) -> list[list[str]]:
 
 
 def _turn(review: Review, turn: TurnReview) -> Iterator[str]:
-    lost = _points(turn.loss) if turn.loss is not None else f"{turn.score_loss:g}"
+    lost = _lost(turn.loss) if turn.loss is not None else f"{turn.score_loss:g}"
     head = (
         f"    ply {turn.ply}, {_who(review, turn.seat)}: {turn.move}  {turn.label or 'lost'} {lost}"
     )
@@ -227,6 +227,10 @@ def _turn(review: Review, turn: TurnReview) -> Iterator[str]:
 def _who(review: Review, seat: int) -> str:
     name, who = review.names[seat], review.players[seat]
     return f"{name} ({who})" if who and who != name else name
+
+
+def _lost(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
 
 
 def _points(value: float | None) -> str:

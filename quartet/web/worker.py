@@ -515,7 +515,8 @@ class _Lines:
         self.flush()
         best = self._words(found.move)
         listed = [
-            {**self._words(move), "share": round(share, 4)} for move, share in found.candidates
+            {**self._words(move), "share": round(share, 4)}
+            for move, share in asker.candidates(self._position)
         ]
         self._link.tell("end", best=best, candidates=listed, task=self._task)
 
