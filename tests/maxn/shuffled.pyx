@@ -125,8 +125,8 @@ def search(
             for level in range(MCTS_MOST_LEVELS):
                 tree.confidence[level][seat] = confidence[seat]
         led = others_led
-        mcts_start(tree, &root, 1)
-        done = mcts_run(tree, &root, iterations, deadline)
+        mcts_start(tree, &root, 1, 1)
+        done = mcts_run(tree, 0, &root, iterations, deadline)
         best = mcts_best(tree, 0)
         visits = sorted(
             [(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)]
