@@ -12,7 +12,9 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from core.native.atomics cimport acquire_i32, add_i32, peek_i32, peek_u64, put_i32
+from core.native.atomics cimport (
+    acquire_i32, add_i32, peek_float, peek_i32, peek_u32, peek_u64, put_i32
+)
 from core.native.clock cimport clock_now
 from core.native.cores cimport cores_usable
 from ugolki.evaluate cimport cost, gain
@@ -513,9 +515,9 @@ cdef class Engine:
         if wanted <= 1:
             return [mcts_best(tree, 0)]
         edges = [
-            (-<int64_t>tree.edges[i].visits, -tree.edges[i].total, i)
+            (-<int64_t>peek_u32(&tree.edges[i].visits), -peek_float(&tree.edges[i].total), i)
             for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
-            if tree.edges[i].visits
+            if peek_u32(&tree.edges[i].visits)
         ]
         return [edge for _, _, edge in sorted(edges)[:wanted]] or [mcts_best(tree, 0)]
 
@@ -530,12 +532,13 @@ cdef class Engine:
         """The line that begins with an edge of the root."""
         cdef MctsTree* tree = self.tree
         cdef int score = <int>(
-            1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
+            1000 * peek_float(&tree.edges[best].total)
+            / max(<uint32_t>1, peek_u32(&tree.edges[best].visits))
         )
         line = [move_tuple(tree.edges[best].move)]
         while acquire_i32(&tree.edges[best].child) > 0:
             best = mcts_best(tree, tree.edges[best].child)
-            if tree.edges[best].visits == 0:
+            if peek_u32(&tree.edges[best].visits) == 0:
                 break
             line.append(move_tuple(tree.edges[best].move))
         return SearchInfo(
