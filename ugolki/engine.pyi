@@ -38,6 +38,10 @@ class Engine:
 
     @property
     def opponents(self) -> OpponentModel: ...
+    @property
+    def stall(self) -> float:
+        """The longest that the last search was kept from looking at the clock: seconds."""
+
     def observe(self, position: Position, move: Move) -> None:
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""

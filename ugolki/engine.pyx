@@ -367,12 +367,12 @@ cdef class Engine:
             self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
             done = self.first_iterations(most, limits)
         tree.most = most
+        tree.late = 0 if limits.late is None else limits.late
+        tree.workers[0].deadline = deadline
         try:
             self.start_helpers(deadline)
             while True:
-                over_now = done >= most or peek_i32(&tree.stopped) or (
-                    deadline > 0 and clock_now() >= deadline
-                )
+                over_now = done >= most or mcts_ended(tree, &tree.workers[0])
                 best = self.best_edges(wanted)
                 if report is not None and (best != reported or over_now and wanted > 1):
                     for line in self.lines(wanted, done, started):
@@ -447,6 +447,11 @@ cdef class Engine:
             if tree.edges[i].visits
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
+
+    @property
+    def stall(self):
+        """The longest that the last search was kept from looking at the clock: seconds."""
+        return self.tree.workers[0].stall
 
     cdef int thread_count(self, limits):
         """Threads for a search within these limits."""

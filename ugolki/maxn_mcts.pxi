@@ -30,11 +30,12 @@
 #                                        given
 #   win_shares(context, State*, float*)  what every seat may expect, adding up to 1; exact where the
 #                                        game is over
+#   clock_now()                          seconds, as of core.native.clock
 # `context` is the tree's, a const void*: what these functions need beside the position.
 #
 # It offers MctsTree (memory made by mcts_new, freed by mcts_free), mcts_start and mcts_run. The
-# engine sets exploration and first_play, and resets stopped; context, where its functions need one;
-# predict, levels and confidence, where it has an opponent model. With several threads, each calls
+# engine sets exploration, first_play and late, and resets stopped; context, where its functions need
+# one; predict, levels and confidence, where it has an opponent model. With several threads, each calls
 # mcts_run with a number of its own, below the one that mcts_start was told, and the functions above
 # are called by all of them at once.
 
@@ -46,7 +47,6 @@ from core.native.atomics cimport (
     acquire_i32, add_float, add_i32, add_u32, add_u64, claim_i32, peek_float, peek_i32, peek_u16,
     peek_u32, put_u16, release_i32
 )
-from core.native.clock cimport clock_now
 
 cdef enum:
     MCTS_MAX_PLIES = 256    # deepest path from the root
@@ -55,6 +55,9 @@ cdef enum:
     MCTS_NEXT_LEVEL = 16    # and again, at the next level, after so many times as many
     MCTS_BATCH = 16         # iterations between two looks at the clock
     MCTS_MOST_THREADS = 32
+    # what follows the search may be held up so many times: it is noticed that time is up, the
+    # answer is written, the process ends
+    MCTS_STALLS = 3
     MCTS_CLAIMED = -1       # a child that a thread is just making
 
 # The moves that the seat to move is expected to play, one as likely as another, at a level from 0
@@ -88,6 +91,8 @@ cdef struct MctsWorker:     # what one thread knows
     bint predicting
     double seconds[MCTS_MOST_LEVELS]    # the most that a prediction has taken at a level
     double deadline         # on core.native.clock; 0: none
+    double looked           # at the clock: when it did so last; 0: not yet
+    double stall            # the longest time between two looks, predictions apart
     char apart[64]          # on a cache line of its own
 
 cdef struct MctsTree:
@@ -104,6 +109,9 @@ cdef struct MctsTree:
     # how likely the seat plays what is predicted at that level; 0: it is not asked for
     float confidence[MCTS_MOST_LEVELS][PLAYERS]
     int32_t stopped         # somebody asked for the end
+    # when the answer comes too late, on the clock; a thread that was held up once ends MCTS_STALLS
+    # times as long before; 0: never
+    double late
     int threads             # that may search
     uint64_t most           # iterations of all threads together
     uint64_t claimed        # that were begun, or more
@@ -242,7 +250,8 @@ cdef inline int32_t mcts_follow(
             mcts_predict(t, node, state, level)
             release_i32(&node.levels, level + 1)
             worker.predicting = True
-            worker.seconds[level] = max(worker.seconds[level], clock_now() - started)
+            worker.looked = clock_now()
+            worker.seconds[level] = max(worker.seconds[level], worker.looked - started)
         elif level == -1 - levels:      # another thread is at it
             break
         level += 1
@@ -319,6 +328,7 @@ cdef inline void mcts_start(
     t.claimed = t.done = 0
     for number in range(threads):
         worker = &t.workers[number]
+        worker.looked = worker.stall = 0
         worker.random = seed + number * <uint64_t>0x9E3779B97F4A7C15    # 2^64 by the golden ratio
         for seat in range(PLAYERS):
             worker.shares[seat] = 0
@@ -346,19 +356,28 @@ cdef inline uint64_t mcts_run(
         batch = min(batch, t.most - before)
         for i in range(batch):
             mcts_iterate(t, worker, root)
-            if worker.predicting and mcts_ended(t, deadline):
+            if worker.predicting and mcts_ended(t, worker):
                 batch = i + 1
                 break
         made += batch
         add_u64(&t.done, batch, shared)
-        if mcts_ended(t, deadline):
+        if mcts_ended(t, worker):
             break
     return made
 
 
-cdef inline bint mcts_ended(const MctsTree* t, double deadline) noexcept nogil:
-    """Whether somebody asked for the end, or the deadline has come."""
-    return peek_i32(&t.stopped) or deadline > 0 and clock_now() >= deadline
+cdef inline bint mcts_ended(const MctsTree* t, MctsWorker* worker) noexcept nogil:
+    """Whether somebody asked for the end, or time is up."""
+    cdef double now
+    if peek_i32(&t.stopped):
+        return True
+    if worker.deadline <= 0:
+        return False
+    now = clock_now()
+    if worker.looked > 0:
+        worker.stall = max(worker.stall, now - worker.looked)
+    worker.looked = now
+    return now >= worker.deadline or (t.late > 0 and now + MCTS_STALLS * worker.stall >= t.late)
 
 
 cdef inline double mcts_share(const MctsTree* t, int seat) noexcept nogil:
