@@ -25,7 +25,17 @@ takes on a contest's machine.
 class Settings:
     """What the caller chose, on the command line or else in the environment."""
 
-    __slots__ = ("complaint", "early", "folder", "memory", "nodes", "player", "seed", "target", "threads")
+    __slots__ = (
+        "complaint",
+        "early",
+        "folder",
+        "memory",
+        "nodes",
+        "player",
+        "seed",
+        "target",
+        "threads",
+    )
 
     def __init__(self, environment: os._Environ[str]) -> None:
         self.folder = "."

@@ -6,7 +6,6 @@ import datetime as dt
 import hashlib
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,8 @@ import click
 import msgspec
 
 from core.errors import QuartetError
-from quartet import registry
 from quartet.arena import records
+from quartet.arena.fingerprints import commit
 from quartet.cli import running
 from quartet.cli.progress import work_off
 from quartet.review import calibration as calibrations
@@ -141,7 +140,7 @@ def command(
         fitting.fit(engine, nodes, samples, lengths, held),
         command=shlex.join(["quartet", *sys.argv[1:]]),
         seed=seed,
-        commit=_commit(),
+        commit=commit(),
         date=dt.datetime.now(dt.UTC).date().isoformat(),
         players=tuple(players),
     )
@@ -178,17 +177,3 @@ def _who(player: dict[str, Any]) -> str:
     """A player; one with fewer nodes is another."""
     nodes = player.get("nodes")
     return f"{player['command']} at {nodes} nodes" if nodes else str(player["command"])
-
-
-def _commit() -> str:
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=registry.ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip()
