@@ -126,8 +126,8 @@ class Control:
         self._late: Connection
         self._late, theirs = Pipe(duplex=False)
         self._awake = Value("d", 0.0)
-        self._process = Process(target=_sleep, args=(theirs, self._awake), daemon=True)
-        self._process.start()
+        self.process = Process(target=_sleep, args=(theirs, self._awake), daemon=True)
+        self.process.start()
 
     def since(self, started: float) -> float:
         """By how many seconds it woke up late since that moment of `time.monotonic`, at the most;
@@ -146,8 +146,8 @@ class Control:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.join()
+        self.process.kill()
+        self.process.join()
 
 
 def _sleep(late: Connection, awake: Any) -> None:
