@@ -99,7 +99,6 @@ cdef struct MctsTree:
     MctsNode* nodes
     MctsEdge* edges
     int32_t max_nodes, max_edges
-    int32_t node_count, edge_count  # may go beyond the most, where several threads ask for the last
     int seat                # that the tree is searched for
     float exploration
     float first_play        # what an untried move is taken to be worth, in the node's average
@@ -114,8 +113,11 @@ cdef struct MctsTree:
     double late
     int threads             # that may search
     uint64_t most           # iterations of all threads together
-    uint64_t claimed        # that were begun, or more
-    uint64_t done           # that are over
+    char apart[64]          # what follows changes all the time, on a cache line of its own
+    int32_t node_count, edge_count  # may go beyond the most, where several threads ask for the last
+    uint64_t claimed        # iterations that were begun, or more
+    uint64_t done           # iterations that are over
+    char apart_again[64]
     MctsWorker workers[MCTS_MOST_THREADS]
 
 
