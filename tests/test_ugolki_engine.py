@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import threading
+from _thread import start_new_thread
 from concurrent.futures import ProcessPoolExecutor
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
-from quartet.arena.cores import usable_cores
+from quartet.arena.cores import pin, usable_cores
 from quartet.arena.unit import GameResult, Player, Unit, play
 from ugolki import engine as engines
 from ugolki.engine import DEFAULT_ITERATIONS, Engine
@@ -240,11 +242,10 @@ def test_no_candidates_where_nothing_was_searched() -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gets the number of every thread that an engine starts beside its own."""
     numbers: list[int] = []
-    start: Callable[..., int] = engines.start_new_thread
 
     def note(target: Callable[..., None], arguments: tuple[Engine, int, float]) -> int:
         numbers.append(arguments[1])
-        return start(target, arguments)
+        return start_new_thread(target, arguments)
 
     monkeypatch.setattr(engines, "start_new_thread", note)
     return numbers
@@ -289,6 +290,20 @@ def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: li
         started.clear()
         Engine().choose(position, Limits(deadline=now() - 1))
         assert len(started) == min(len(usable_cores()), 32) - 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_game_has_a_thread_for_each_of_its_cores(
+    monkeypatch: pytest.MonkeyPatch, started: list[int], count: int
+) -> None:
+    monkeypatch.setenv("QUARTET_THREADS", "9")
+    usable, names = usable_cores(), ("bot", "greedy", "greedy", "greedy")
+    players = [Player(str(number), name, ms=20) for number, name in enumerate(names)]
+    try:
+        play(msgspec.structs.replace(unit(players, 0), options={"moves": 3}), tuple(usable[:count]))
+    finally:
+        pin(usable)
+    assert started == [1] * 3 * (len(usable[:count]) - 1)
 
 
 def test_without_another_thread_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
