@@ -275,20 +275,25 @@ def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: li
     for setting, usual in (("3", [1, 2]), ("1", []), ("99", list(range(1, 32)))):
         monkeypatch.setenv("QUARTET_THREADS", setting)
         for threads, limits, wanted in (
-            (0, Limits(deadline=now() - 1), usual),
+            (0, Limits(deadline=now() + 600), usual),
+            (0, Limits(deadline=now() - 1), []),
             (0, Limits(nodes=200), []),
             (0, Limits(nodes=200, deadline=now() + 60), []),
             (0, Limits(), []),
             (2, Limits(nodes=200), [1]),
-            (1, Limits(deadline=now() - 1), []),
+            (1, Limits(deadline=now() + 600), []),
         ):
             started.clear()
-            Engine(threads=threads).choose(position, limits)
+            engine = Engine(threads=threads)
+            engine.choose(position, limits, lambda _, engine=engine: engine.stop())
             assert started == wanted
     for setting in ("0", "", "many", "-2"):  # as many as cores
         monkeypatch.setenv("QUARTET_THREADS", setting)
         started.clear()
-        Engine().choose(position, Limits(deadline=now() - 1))
+        engine = Engine()
+        engine.choose(
+            position, Limits(deadline=now() + 600), lambda _, engine=engine: engine.stop()
+        )
         assert len(started) == min(len(usable_cores()), 32) - 1
 
 

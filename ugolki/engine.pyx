@@ -360,7 +360,7 @@ cdef class Engine:
         self.stopping.asked = False
         done = self.first_iterations(most, limits)
         reported = []
-        if self.opponents.observed:
+        if self.opponents.observed and (deadline == 0 or clock_now() < deadline):
             if report is not None:
                 for line in self.lines(wanted, done, started):
                     report(line)
@@ -370,7 +370,8 @@ cdef class Engine:
         tree.late = 0 if limits.late is None else limits.late
         tree.workers[0].deadline = deadline
         try:
-            self.start_helpers(deadline)
+            if deadline == 0 or clock_now() < deadline:
+                self.start_helpers(deadline)
             while True:
                 over_now = done >= most or mcts_ended(tree, &tree.workers[0])
                 best = self.best_edges(wanted)

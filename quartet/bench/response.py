@@ -115,8 +115,10 @@ def busy(processes: int) -> Iterator[None]:
 
 
 def _spin() -> None:
-    while True:
-        pass
+    parent = os.getppid()
+    while os.getppid() == parent:  # which may be killed
+        for _ in range(100_000):
+            pass
 
 
 class Control:
@@ -151,7 +153,8 @@ class Control:
 
 
 def _sleep(late: Connection, awake: Any) -> None:
-    while True:
+    parent = os.getppid()
+    while os.getppid() == parent:
         before = time.monotonic()
         time.sleep(NAP)
         now = time.monotonic()
