@@ -271,7 +271,10 @@ def test_threads_search_one_tree(started: list[int]) -> None:
 def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: list[int]) -> None:
     """By nodes one, for the same answer every time; by the clock those that there are; always as
     many as were asked for."""
-    position = Position.start()
+
+    def begin(engine: Engine, limits: Limits) -> None:
+        engine.choose(Position.start(), limits, lambda _: engine.stop())
+
     for setting, usual in (("3", [1, 2]), ("1", []), ("99", list(range(1, 32)))):
         monkeypatch.setenv("QUARTET_THREADS", setting)
         for threads, limits, wanted in (
@@ -284,16 +287,12 @@ def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: li
             (1, Limits(deadline=now() + 600), []),
         ):
             started.clear()
-            engine = Engine(threads=threads)
-            engine.choose(position, limits, lambda _, engine=engine: engine.stop())
+            begin(Engine(threads=threads), limits)
             assert started == wanted
     for setting in ("0", "", "many", "-2"):  # as many as cores
         monkeypatch.setenv("QUARTET_THREADS", setting)
         started.clear()
-        engine = Engine()
-        engine.choose(
-            position, Limits(deadline=now() + 600), lambda _, engine=engine: engine.stop()
-        )
+        begin(Engine(), Limits(deadline=now() + 600))
         assert len(started) == min(len(usable_cores()), 32) - 1
 
 
