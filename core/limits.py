@@ -10,6 +10,9 @@ class Limits:
     Attributes:
         deadline: moment on the clock of `core.native.clock.now`, in seconds; on Linux and macOS
             that is `time.monotonic`.
+        late: moment on the same clock at which the answer is too late. A search that is held up, since
+            the machine takes the processor away, leaves more room before it; engines that cannot tell
+            keep to the deadline alone.
         soft: moment on the same clock by which a search that goes as expected is to have ended:
             sooner where the choice is clear, later, but never after the deadline, where it is not.
             Engines that cannot tell take it for a deadline.
@@ -19,18 +22,20 @@ class Limits:
             are for all of them together.
     """
 
-    __slots__ = ("deadline", "depth", "multipv", "nodes", "soft")
+    __slots__ = ("deadline", "depth", "late", "multipv", "nodes", "soft")
 
     def __init__(
         self,
         *,
         deadline: float | None = None,
+        late: float | None = None,
         soft: float | None = None,
         nodes: int | None = None,
         depth: int | None = None,
         multipv: int = 1,
     ) -> None:
         self.deadline = deadline
+        self.late = late
         self.soft = soft
         self.nodes = nodes
         self.depth = depth
@@ -38,8 +43,8 @@ class Limits:
 
     def __repr__(self) -> str:
         return (
-            f"Limits(deadline={self.deadline}, soft={self.soft}, nodes={self.nodes}, "
-            f"depth={self.depth}, multipv={self.multipv})"
+            f"Limits(deadline={self.deadline}, late={self.late}, soft={self.soft}, "
+            f"nodes={self.nodes}, depth={self.depth}, multipv={self.multipv})"
         )
 
 

@@ -24,6 +24,13 @@ EXIT_SECONDS = 0.010
 """What is left to do after the search of a process that plays one move: one more answer to write,
 and its end. Measured: 1 to 4 ms, more on a busy machine."""
 
+LATE = 1.25
+"""Where a process has a target, it is taken to be late after so many times as long: 0.5 s for
+0.4 s."""
+STALLS = 3
+"""What follows a search may be held up so many times: it is noticed that time is up, the answer is
+written, the process ends."""
+
 
 def game_limits(heard: float, left: float, pace: float) -> Limits:
     """Optimum and maximum time of a move on a clock for the whole game.
@@ -52,3 +59,17 @@ def process_deadline(target: float) -> float:
     from core.native.clock import now, process_age  # noqa: PLC0415  (compiled)
 
     return now() - process_age() + target - EXIT_SECONDS
+
+
+def process_limits(target: float, stall: float = 0.0) -> Limits:
+    """Limits of the search of a process that is to be over `target` seconds after the system started
+    it.
+
+    Args:
+        target: float; seconds.
+        stall: float; seconds for which earlier moves were held up, at the longest. Room is left for
+            STALLS of them, as the search leaves room for what it sees itself.
+    """
+    deadline = process_deadline(target)
+    late = deadline + (LATE - 1) * target
+    return Limits(deadline=min(deadline, late - STALLS * stall), late=late)

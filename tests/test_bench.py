@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,3 +52,65 @@ def test_the_agent_answers_whatever_the_machine_does(game: str) -> None:
     done = CliRunner().invoke(response.command, [game, "--calls", "5", "--json"])
     assert done.exit_code == 0
     assert '"illegal":0,"missing":0,"non-zero exits":0' in done.stdout
+
+
+def call(ms: float, control: float = 0.0, fault: str = "") -> response.Call:
+    return response.Call(0, ms / 1000, control / 1000, fault, 0, 1.0)
+
+
+def test_turns_on_a_machine_that_stood_still_are_apart() -> None:
+    calls = [call(400 + i) for i in range(98)] + [call(501, 19), call(700, 350, "missing")]
+    found = response.figures(calls, 0.5)
+    assert (found["calls"], found["late"], found["late, and the control process too"]) == (
+        100,
+        1,
+        1,
+    )
+    assert (found["missing"], found["illegal"]) == (1, 0)
+    assert found["quantiles"] == {
+        "0 %": 400,
+        "1 %": 401,
+        "10 %": 410,
+        "50 %": 450,
+        "90 %": 489,
+        "99 %": 501,
+        "99.9 %": 700,
+        "100 %": 700,
+    }
+    assert found["distribution"] == {
+        **{str(row): 10 for row in range(400, 490, 10)},
+        "490": 8,
+        "500": 1,
+        "700": 1,
+    }
+    assert found["late calls"] == [
+        {"call": 98, "ms": 501, "control late by": 19},
+        {"call": 99, "ms": 700, "control late by": 350},
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_the_control_process_says_that_it_was_late() -> None:
+    """It is stopped for a while, as if the machine stood still."""
+    with response.Control() as control:
+        control.since(0)
+        began = time.monotonic()
+        assert control.process.pid is not None
+        os.kill(control.process.pid, signal.SIGSTOP)
+        time.sleep(0.2)
+        os.kill(control.process.pid, signal.SIGCONT)
+        assert control.since(began) >= 0.15
+
+
+def test_calls_are_kept(tmp_path: Path) -> None:
+    for calls in ("2", "3"):
+        arguments = ["ugolki", "--calls", calls, "--out", str(tmp_path), "--busy", "0", "--json"]
+        done = CliRunner().invoke(response.command, arguments)
+        assert done.exit_code == 0
+    kept = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
+    assert [line["value"]["game"] for line in kept] == [0, 0, 1]
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["calls"] == 3
+    assert {"commit", "command", "seed", "busy"} <= result.keys()
+    refused = CliRunner().invoke(response.command, [*arguments[:5], "--busy", "1"])
+    assert "not the same: busy" in str(refused.exception)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,18 @@ def test_games_of_several_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         Cores(each=6)
 
 
-def test_a_process_stays_on_its_cores() -> None:
+def test_a_process_stays_on_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And engines in it have a thread for each."""
+    monkeypatch.setenv(cores_of_machine.THREADS, "9")
     usable = usable_cores()
     try:
         pin(tuple(usable[:1]))
         assert usable_cores() == usable[:1]
+        assert os.environ[cores_of_machine.THREADS] == "1"
     finally:
         pin(tuple(usable))
     assert usable_cores() == usable
+    assert os.environ[cores_of_machine.THREADS] == str(len(usable))
+    pin(None)
+    assert usable_cores() == usable
+    assert os.environ[cores_of_machine.THREADS] == "1"

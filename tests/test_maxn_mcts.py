@@ -190,3 +190,43 @@ def test_a_full_tree_goes_on_searching(toy: Any) -> None:
     _, _, done, nodes, visits = toy.search(1, 5000, max_nodes=20)
     assert (done, nodes) == (5000, 20)
     assert sum(visits) == 5000
+
+
+THREADS = 4
+
+
+def test_threads_share_the_iterations_and_lose_none(toy: Any) -> None:
+    """However they come in each other's way, everything adds up, and the moves are good."""
+    for seed in SEEDS:
+        move, done, nodes, faults = toy.search_together(seed, 20_000, THREADS)
+        assert (done, faults) == (20_000, [])
+        assert move in set(lines(toy, seed, 2 * MARGIN).values())
+        assert nodes <= 1 + 3 + 9 + 27
+    assert toy.search_together(1, 7, THREADS)[1] == 7
+
+
+def test_threads_agree_on_what_they_predict(toy: Any) -> None:
+    for seed in SEEDS:
+        move, done, _, faults = toy.search_together(seed, 20_000, THREADS, confidence=1.0)
+        assert (done, faults) == (20_000, [])
+        assert move in MOVES
+
+
+def test_a_full_tree_holds_several_threads(toy: Any) -> None:
+    for max_nodes in (1, 2, 20):
+        _, done, nodes, faults = toy.search_together(1, 20_000, THREADS, max_nodes=max_nodes)
+        assert (done, faults) == (20_000, [])
+        assert nodes < max_nodes + THREADS
+
+
+def test_a_search_that_was_held_up_leaves_more_room(toy: Any) -> None:
+    """The clock is looked at every 16 iterations and goes on by a millisecond then: to the deadline
+    at 390 ms, unless the longest stall, three times over, would lead beyond 490 ms."""
+    for held_up, ended in ((0.001, 390), (0.030, 390), (0.050, 340), (0.100, 190)):
+        done, stall = toy.search_late(10**6, 0.3895, 0.4895, held_up, 20)
+        assert stall == pytest.approx(held_up)
+        assert done == 16 * (ended - round(1000 * held_up) + 1)
+    # at the last moment: nothing is left to be saved
+    assert toy.search_late(10**6, 0.3895, 0.4895, 0.5, 300)[0] == 16 * 300
+    # nobody said when it is too late
+    assert toy.search_late(10**6, 0.3895, 0, 0.1, 20)[0] == 16 * (390 - 99)

@@ -128,9 +128,9 @@ def from_source(folder: Path, data: bytes, nodes: int) -> tuple[int, ...]:
 def positions(count: int, seed: int) -> list[AnyPosition]:
     """Some of games in which one of four plays at random."""
     random, asked = Random(seed), games("ugolki", seed)
-    found = [next(asked)]
+    found = [next(asked)[1]]
     while len(found) < 10 * count:
-        found.append(asked.send(random.choice(found[-1].legal())))
+        found.append(asked.send(random.choice(found[-1].legal()))[1])
     return random.sample(found, count)
 
 

@@ -88,6 +88,19 @@ def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
     assert engine.opponents.expectation(1, 0)[1] > 0
 
 
+def test_after_a_long_stall_it_answers_at_once(tmp_path: Path) -> None:
+    """Earlier moves were held up for 0.08 s: three of those leave nothing of 0.1 s, and the next
+    move remembers somewhat less."""
+    (tmp_path / "stall.txt").write_text("0.08\n")
+    done = run(tmp_path, EXAMPLE, QUARTET_NODES="", QUARTET_TARGET="0.1", QUARTET_INFO="1")
+    assert done.returncode == 0
+    assert "nodes 128 " in done.stderr
+    assert float((tmp_path / "stall.txt").read_text()) >= 0.064
+    (tmp_path / "stall.txt").write_text("0.07\n")
+    run(tmp_path, EXAMPLE, "--no-memory", QUARTET_NODES="", QUARTET_TARGET="0.2")
+    assert (tmp_path / "stall.txt").read_text() == "0.07\n"
+
+
 def test_the_folder_may_be_named(tmp_path: Path) -> None:
     folder = tmp_path / "a strategy"
     folder.mkdir()

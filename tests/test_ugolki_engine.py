@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+import threading
+from _thread import start_new_thread
 from concurrent.futures import ProcessPoolExecutor
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
+from quartet.arena.cores import pin, usable_cores
 from quartet.arena.unit import GameResult, Player, Unit, play
+from ugolki import engine as engines
 from ugolki.engine import DEFAULT_ITERATIONS, Engine
 from ugolki.geometry import SEATS, SIZE, distance
 from ugolki.players import player
 from ugolki.rules import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def alone(position: Position, seat: int = 0) -> Position:
@@ -231,3 +236,137 @@ def test_no_candidates_where_nothing_was_searched() -> None:
         Limits(nodes=100),
     )
     assert engine.candidates() == []
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Gets the number of every thread that an engine starts beside its own."""
+    numbers: list[int] = []
+
+    def note(target: Callable[..., None], arguments: tuple[Engine, int, float]) -> int:
+        numbers.append(arguments[1])
+        return start_new_thread(target, arguments)
+
+    monkeypatch.setattr(engines, "start_new_thread", note)
+    return numbers
+
+
+def test_threads_search_one_tree(started: list[int]) -> None:
+    """As many iterations as were asked for, all of them in the tree."""
+    engine, position = Engine(threads=3), Position.start(1, opening=4)
+    for nodes in (1, 100, 5000):
+        info = engine.choose(position, Limits(nodes=nodes))
+        expected = engine.expectation()
+        assert (info.nodes, sum(count for _, count in engine.visits())) == (nodes, nodes)
+        assert expected is not None
+        assert sum(expected) == pytest.approx(1, abs=1e-5)
+    assert started == [1, 2] * 3
+    for move in info.pv:
+        position = position.play(move)
+    home = [(6, 6, 1), (7, 6, 1), (8, 6, 1), (6, 7, 1), (7, 7, 1)]
+    winning = board(*home, (5, 8, 1), (9, 0, 3), (9, 9, 2))
+    assert winning.play(engine.choose(winning, Limits(nodes=3000)).move).over
+
+
+def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: list[int]) -> None:
+    """By nodes one, for the same answer every time; by the clock those that there are; always as
+    many as were asked for."""
+
+    def begin(engine: Engine, limits: Limits) -> None:
+        engine.choose(Position.start(), limits, lambda _: engine.stop())
+
+    for setting, usual in (("3", [1, 2]), ("1", []), ("99", list(range(1, 32)))):
+        monkeypatch.setenv("QUARTET_THREADS", setting)
+        for threads, limits, wanted in (
+            (0, Limits(deadline=now() + 600), usual),
+            (0, Limits(deadline=now() - 1), []),
+            (0, Limits(nodes=200), []),
+            (0, Limits(nodes=200, deadline=now() + 60), []),
+            (0, Limits(), []),
+            (2, Limits(nodes=200), [1]),
+            (1, Limits(deadline=now() + 600), []),
+        ):
+            started.clear()
+            begin(Engine(threads=threads), limits)
+            assert started == wanted
+    for setting in ("0", "", "many", "-2"):  # as many as cores
+        monkeypatch.setenv("QUARTET_THREADS", setting)
+        started.clear()
+        begin(Engine(), Limits(deadline=now() + 600))
+        assert len(started) == min(len(usable_cores()), 32) - 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_game_has_a_thread_for_each_of_its_cores(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """A search ends as soon as it has its threads, however slow the machine is."""
+    started: list[int] = []
+
+    def note(target: Callable[..., None], arguments: tuple[Engine, int, float]) -> int:
+        started.append(arguments[1])
+        found = start_new_thread(target, arguments)
+        arguments[0].stop()
+        return found
+
+    monkeypatch.setattr(engines, "start_new_thread", note)
+    monkeypatch.setenv("QUARTET_THREADS", "9")
+    usable, names = usable_cores(), ("bot", "greedy", "greedy", "greedy")
+    ms = 600_000 if len(usable[:count]) > 1 else 20
+    players = [Player(str(number), name, ms=ms) for number, name in enumerate(names)]
+    try:
+        play(msgspec.structs.replace(unit(players, 0), options={"moves": 3}), tuple(usable[:count]))
+    finally:
+        pin(usable)
+    assert started == [1] * 3 * (len(usable[:count]) - 1)
+
+
+def test_without_another_thread_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(engines, "start_new_thread", fail)
+    engine = Engine(threads=4)
+    assert engine.choose(Position.start(), Limits(nodes=3000)).nodes == 3000
+    assert sum(count for _, count in engine.visits()) == 3000
+
+
+def test_all_threads_hear_stop() -> None:
+    engine, position = Engine(threads=3), Position.start()
+    found: list[SearchInfo] = []
+    for _ in range(3):
+        searching = threading.Event()
+
+        def think(began: threading.Event = searching) -> None:
+            limits = Limits(deadline=now() + 600)
+            found.append(engine.choose(position, limits, lambda _: began.set()))
+
+        thread = threading.Thread(target=think)
+        thread.start()
+        assert searching.wait(60)
+        while thread.is_alive():
+            engine.stop()
+            thread.join(0.01)
+    assert len(found) == 3
+    assert engine.visits()  # which waits for the others
+
+
+def test_what_a_report_raises_ends_all_threads() -> None:
+    engine, position = Engine(threads=3), Position.start()
+
+    def report(info: SearchInfo) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        engine.choose(position, Limits(deadline=now() + 600), report)
+    assert engine.visits()
+    assert engine.choose(position, Limits(nodes=300)).nodes == 300
+
+
+def test_it_says_how_long_it_was_held_up() -> None:
+    engine = Engine()
+    engine.choose(Position.start(), Limits(nodes=500))
+    assert engine.stall == 0  # by nodes nobody looks at the clock
+    began = now()
+    engine.choose(Position.start(), Limits(deadline=began + 0.05, late=began + 10))
+    assert 0 < engine.stall < now() - began

@@ -25,7 +25,17 @@ takes on a contest's machine.
 class Settings:
     """What the caller chose, on the command line or else in the environment."""
 
-    __slots__ = ("complaint", "early", "folder", "memory", "nodes", "player", "seed", "target")
+    __slots__ = (
+        "complaint",
+        "early",
+        "folder",
+        "memory",
+        "nodes",
+        "player",
+        "seed",
+        "target",
+        "threads",
+    )
 
     def __init__(self, environment: os._Environ[str]) -> None:
         self.folder = "."
@@ -36,7 +46,13 @@ class Settings:
         self.memory = environment.get("QUARTET_MEMORY", "1") != "0"
         self.nodes: int | None = None
         self.seed: int | None = None
-        for name, kind in (("target", float), ("nodes", int), ("seed", int)):
+        self.threads: int | None = None  # the engine looks for itself; here it is checked
+        for name, kind in (
+            ("target", float),
+            ("nodes", int),
+            ("seed", int),
+            ("threads", int),
+        ):
             text = environment.get("QUARTET_" + name.upper())
             if text:
                 try:
@@ -85,7 +101,8 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         action="store_false",
         default=settings.memory,
         help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the "
-        "others play (QUARTET_MEMORY=0)",
+        "others play, and no stall.txt, by which it leaves more time to a machine that holds it up "
+        "(QUARTET_MEMORY=0)",
     )
     parser.add_argument(
         "--player",
@@ -116,8 +133,9 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
     """What `core.agent.files.exchange` asks. Raises ImportError when the extensions are not built,
     QuartetError for an unknown player."""
     # Everything here comes after the old answer has gone.
+    from core.agent import stalls  # noqa: PLC0415
     from core.limits import Limits, SearchInfo  # noqa: PLC0415
-    from core.timeman import process_deadline  # noqa: PLC0415
+    from core.timeman import process_limits  # noqa: PLC0415
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
     from ugolki.geometry import SEATS  # noqa: PLC0415
@@ -153,10 +171,9 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             answer(protocol.format_answer(info.move, 0))
 
         by_clock = settings.nodes is None
+        known = stalls.recall(settings.folder) if by_clock and settings.memory else 0.0
         limits = (
-            Limits(deadline=process_deadline(settings.target))
-            if by_clock
-            else Limits(nodes=settings.nodes)
+            process_limits(settings.target, known) if by_clock else Limits(nodes=settings.nodes)
         )
         if engine is None:
             info = chosen.choose(position, limits)
@@ -165,8 +182,11 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
                 engine.opponents.load(settings.folder, position)
             info = engine.choose(position, limits, report)
         report(info)
-        if engine is not None and settings.memory and not position.over:
-            engine.opponents.save(settings.folder, position.play(info.move))
+        if engine is not None and settings.memory:
+            if by_clock:
+                stalls.keep(settings.folder, known, engine.stall)
+            if not position.over:
+                engine.opponents.save(settings.folder, position.play(info.move))
         if "QUARTET_INFO" in os.environ:
             complain(info.text())
         return settings.complaint

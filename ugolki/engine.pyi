@@ -32,11 +32,16 @@ class Engine:
         first_play: float = ...,
         prior_percent: int = ...,
         model: bool = ...,
+        threads: int = ...,
     ) -> None:
         """By OPTIONS. Raises TextError and UnknownNameError."""
 
     @property
     def opponents(self) -> OpponentModel: ...
+    @property
+    def stall(self) -> float:
+        """The longest that the last search was kept from looking at the clock: seconds."""
+
     def observe(self, position: Position, move: Move) -> None:
         """Somebody else made this move. What it tells of its player is found out at our next
         choice: then the time for it is ours."""
@@ -73,7 +78,7 @@ class Engine:
         found. Nodes are iterations, the score is the expected share of the win in thousandths, and
         the depth is the length of the principal variation; `limits.depth` is no bound for a tree
         search. The first 128 iterations are made whatever the deadline; what is not learned of the
-        others when the search is stopped is lost. Where the game is over (a
-        judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
-        can move.
+        others when the search is stopped is lost. One thread gives the same answer for the same
+        nodes, several do not. Where the game is over (a judge that plays on), the move that leaves
+        the least cost. Raises RuleError when no piece can move.
         """

@@ -5,12 +5,18 @@ to play by an opponent policy is expected to go on so. docs/results.md has what 
 """
 
 import os
+from _thread import start_new_thread    # what threading is made of; that costs milliseconds
+from time import sleep
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from core.native.atomics cimport (
+    acquire_i32, add_i32, peek_float, peek_i32, peek_u32, peek_u64, put_i32
+)
 from core.native.clock cimport clock_now
+from core.native.cores cimport cores_usable
 from ugolki.evaluate cimport cost, gain
 from ugolki.nn.network cimport (
     NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
@@ -47,6 +53,7 @@ cdef enum:
     # of the tree; with the edges about 63 MB, touched only as the tree grows
     MOST_NODES = 150_000
     MOST_EDGES = 3_000_000
+    MOST_THREADS = 32
     PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
     PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
     MOST_GAIN = 512             # no single move gains or loses more cost
@@ -55,6 +62,11 @@ cdef enum:
     ALONE_PRIOR = 4
 
 ctypedef Board State
+
+THREADS = "QUARTET_THREADS"
+"""The environment variable that says how many threads an engine has that is not told otherwise."""
+WAIT = 0.0001
+"""Seconds between two looks at whether the other threads have ended."""
 
 cdef struct Networks:
     Network value
@@ -254,6 +266,11 @@ cdef class Engine:
         # what learns from a search's choices is too sure of them
         Option("prior_percent", int, 40, "percent of the policy network's logits", 0, 1000),
         Option("model", bool, True, "whether it learns how the others play"),
+        Option(
+            "threads", int, 0,
+            "of a search; 0: one by nodes, by the clock as many as cores, or as QUARTET_THREADS says",
+            0, MOST_THREADS
+        ),
     )
 
     cdef MctsTree* tree
@@ -261,6 +278,8 @@ cdef class Engine:
     cdef Context* context
     cdef Stop stopping          # says what `tree.stopped` says, where the tree does not go
     cdef bint learning          # whether it learns how the others play
+    cdef int threads            # of a search; 0: as many as there are cores, if it is by the clock
+    cdef int32_t helping        # threads that search beside the one that was asked
     cdef readonly object opponents  # OpponentModel
 
     def __cinit__(self, **options):
@@ -277,6 +296,7 @@ cdef class Engine:
         )
         self.context.prior_percent = settings["prior_percent"]
         self.learning = settings["model"]
+        self.threads = settings["threads"]
         self.stopping = Stop()
         self.context.stopped = &self.stopping.asked
         self.tree.context = self.context
@@ -301,7 +321,8 @@ cdef class Engine:
 
     def stop(self):
         """End the search that runs in another thread; it returns what it has found."""
-        self.tree.stopped = self.stopping.asked = True
+        put_i32(&self.tree.stopped, True)
+        self.stopping.asked = True
 
     def choose(self, Position position, limits, report=None):
         """The most visited move. See `core.engine.Engine`.
@@ -310,9 +331,9 @@ cdef class Engine:
         found. Nodes are iterations, the score is the expected share of the win in thousandths, and
         the depth is the length of the principal variation; `limits.depth` is no bound for a tree
         search. The first 128 iterations are made whatever the deadline; what is not learned of the
-        others when the search is stopped is lost. Where the game is over (a
-        judge that plays on), the move that leaves the least cost. Raises RuleError when no piece
-        can move.
+        others when the search is stopped is lost. One thread gives the same answer for the same
+        nodes, several do not. Where the game is over (a judge that plays on), the move that leaves
+        the least cost. Raises RuleError when no piece can move.
         """
         cdef MctsTree* tree = self.tree
         cdef Board root = position.board
@@ -325,6 +346,7 @@ cdef class Engine:
         cdef int count = generate(&root, root.ply & 3, moves)
         if count == 0:
             raise RuleError("no piece can move")
+        self.rest()
         self.opponents.see(position)
         self.root = root
         tree.node_count = 0
@@ -334,27 +356,39 @@ cdef class Engine:
             most = 1
         elif limits.nodes is not None:
             most = limits.nodes
-        tree.stopped = self.stopping.asked = False
-        done = self.first_iterations(most)
+        put_i32(&tree.stopped, False)
+        self.stopping.asked = False
+        done = self.first_iterations(most, limits)
         reported = []
-        if self.opponents.observed:
+        if self.opponents.observed and (deadline == 0 or clock_now() < deadline):
             if report is not None:
                 for line in self.lines(wanted, done, started):
                     report(line)
             self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
-            done = self.first_iterations(most)
-        while True:
-            over_now = done >= most or tree.stopped or (deadline > 0 and clock_now() >= deadline)
-            best = self.best_edges(wanted)
-            if report is not None and (best != reported or over_now and wanted > 1):
-                for line in self.lines(wanted, done, started):
-                    report(line)
-                reported = best
-            if over_now:
-                return self.lines(1, done, started)[0]
-            chunk = min(most - done, done, <uint64_t>4096)
-            with nogil:
-                done += mcts_run(tree, &root, chunk, deadline)
+            done = self.first_iterations(most, limits)
+        tree.most = most
+        tree.late = 0 if limits.late is None else limits.late
+        tree.workers[0].deadline = deadline
+        try:
+            if deadline == 0 or clock_now() < deadline:
+                self.start_helpers(deadline)
+            while True:
+                over_now = done >= most or mcts_ended(tree, &tree.workers[0])
+                best = self.best_edges(wanted)
+                if report is not None and (best != reported or over_now and wanted > 1):
+                    for line in self.lines(wanted, done, started):
+                        report(line)
+                    reported = best
+                if over_now:
+                    return self.lines(1, done, started)[0]
+                chunk = min(most - done, done, <uint64_t>4096)
+                with nogil:
+                    chunk = mcts_run(tree, 0, &root, chunk, deadline)
+                if chunk == 0:      # the others are at the last iterations
+                    sleep(WAIT)
+                done = peek_u64(&tree.done)
+        finally:
+            put_i32(&tree.stopped, True)    # who still searches is not waited for
 
     def candidates(self):
         """What the last search thinks of each move, the most visited first; nothing where it needed
@@ -370,6 +404,7 @@ cdef class Engine:
         cdef double penalties[PLAYERS]
         cdef int32_t i
         rows = []
+        self.rest()
         if tree.node_count == 0:
             return rows
         for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count):
@@ -394,15 +429,17 @@ cdef class Engine:
         needed no tree."""
         cdef MctsTree* tree = self.tree
         cdef int seat
+        self.rest()
         if tree.node_count == 0:
             return None
-        return tuple([tree.shares[seat] / tree.nodes[0].visits for seat in range(PLAYERS)])
+        return tuple([mcts_share(tree, seat) for seat in range(PLAYERS)])
 
     def visits(self):
         """How often the last search tried each move, the most first, without those it never
         tried."""
         cdef MctsTree* tree = self.tree
         cdef int32_t i
+        self.rest()
         if tree.node_count == 0:
             return []
         tried = [
@@ -412,15 +449,48 @@ cdef class Engine:
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
 
-    cdef uint64_t first_iterations(self, uint64_t most):
-        """Begin the tree with at most so many of them; returns how many there were."""
+    @property
+    def stall(self):
+        """The longest that the last search was kept from looking at the clock: seconds."""
+        return self.tree.workers[0].stall
+
+    cdef int thread_count(self, limits):
+        """Threads for a search within these limits."""
+        if self.threads > 0:
+            return self.threads
+        if limits.nodes is not None or limits.deadline is None:
+            return 1    # the same answer every time
+        text = os.environ.get(THREADS, "")
+        return min(int(text) if text.isdecimal() and int(text) else cores_usable(), MOST_THREADS)
+
+    cdef start_helpers(self, double deadline):
+        """Have the tree's other threads search it as well; those that cannot be had are done
+        without."""
+        cdef int number
+        for number in range(1, self.tree.threads):
+            add_i32(&self.helping, 1, True)
+            try:
+                start_new_thread(help_search, (self, number, deadline))
+            except RuntimeError:
+                add_i32(&self.helping, -1, True)
+                return
+
+    cdef rest(self):
+        """Wait until no thread searches any more."""
+        while peek_i32(&self.helping):
+            sleep(WAIT)
+
+    cdef uint64_t first_iterations(self, uint64_t most, limits):
+        """Begin the tree with at most so many of them, by one thread; returns how many there
+        were."""
+        cdef int threads = self.thread_count(limits)
         cdef Board* root = &self.root
         cdef MctsTree* tree = self.tree
         cdef uint64_t done
         self.expect(root.ply & 3)
         with nogil:
-            mcts_start(tree, root, root.key)
-            done = mcts_run(tree, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
+            mcts_start(tree, root, root.key, threads)
+            done = mcts_run(tree, 0, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
         return done
 
     cdef learn(self, double deadline):
@@ -430,7 +500,7 @@ cdef class Engine:
         likelihoods = []
         for position, move in self.opponents.observed:
             likelihoods.append(
-                0 if self.tree.stopped else stranger(self.tree, &position.board, move)
+                0 if peek_i32(&self.tree.stopped) else stranger(self.tree, &position.board, move)
             )
         self.opponents.learn(likelihoods, deadline, self.stopping)
 
@@ -451,9 +521,9 @@ cdef class Engine:
         if wanted <= 1:
             return [mcts_best(tree, 0)]
         edges = [
-            (-<int64_t>tree.edges[i].visits, -tree.edges[i].total, i)
+            (-<int64_t>peek_u32(&tree.edges[i].visits), -peek_float(&tree.edges[i].total), i)
             for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
-            if tree.edges[i].visits
+            if peek_u32(&tree.edges[i].visits)
         ]
         return [edge for _, _, edge in sorted(edges)[:wanted]] or [mcts_best(tree, 0)]
 
@@ -468,17 +538,25 @@ cdef class Engine:
         """The line that begins with an edge of the root."""
         cdef MctsTree* tree = self.tree
         cdef int score = <int>(
-            1000 * tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
+            1000 * peek_float(&tree.edges[best].total)
+            / max(<uint32_t>1, peek_u32(&tree.edges[best].visits))
         )
         line = [move_tuple(tree.edges[best].move)]
-        while tree.edges[best].child:
+        while acquire_i32(&tree.edges[best].child) > 0:
             best = mcts_best(tree, tree.edges[best].child)
-            if tree.edges[best].visits == 0:
+            if peek_u32(&tree.edges[best].visits) == 0:
                 break
             line.append(move_tuple(tree.edges[best].move))
         return SearchInfo(
             line[0], score, len(line), iterations, clock_now() - started, tuple(line), rank
         )
+
+
+def help_search(Engine engine, int number, double deadline):
+    """What another thread does: search the engine's tree as the thread of that number."""
+    with nogil:
+        mcts_run(engine.tree, number, &engine.root, <uint64_t>1 << 62, deadline)
+        add_i32(&engine.helping, -1, True)
 
 
 cdef double stranger(MctsTree* tree, const Board* board, move):
@@ -499,8 +577,8 @@ cdef double stranger(MctsTree* tree, const Board* board, move):
     if count < 2:
         return 0
     with nogil:
-        mcts_start(tree, &root, root.key)
-        mcts_run(tree, &root, LEARNING_ITERATIONS, 0)
+        mcts_start(tree, &root, root.key, 1)
+        mcts_run(tree, 0, &root, LEARNING_ITERATIONS, 0)
         opponent_outlook(&root, root.ply & 3, moves, count, now, next)
         opponent_logits(now, next, count, logits)
         network_shares(logits, count, shares)
@@ -526,7 +604,7 @@ cdef void add_ends(
     cdef int seat
     cdef uint32_t here = edge.visits
     make(&board, edge.move)
-    if edge.child:
+    if edge.child > 0:
         node = &tree.nodes[edge.child]
         for i in range(node.first, node.first + node.count):
             if tree.edges[i].visits:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+THREADS = "QUARTET_THREADS"
+"""The environment variable by which engines that search with threads know how many they have."""
 LOOK_SECONDS = 0.5
 """Between two looks for a free core."""
 
@@ -33,7 +35,8 @@ def usable_cores() -> list[int]:
 
 def pin(cores: Sequence[int] | None) -> None:
     """Keep this process, and all that it starts, on these cores, where the system can do that and
-    they are still there."""
+    they are still there; engines have as many threads, or one where `cores` is None."""
+    os.environ[THREADS] = str(len(cores or [0]))
     if cores is not None:
         with suppress(AttributeError, OSError, ValueError, psutil.Error):  # macOS has no such call
             psutil.Process().cpu_affinity(list(cores))

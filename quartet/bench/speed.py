@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from core.limits import Limits
 from core.native.clock import now
 from quartet import registry
+from quartet.arena.cores import pin
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def measure(game: str, depth: int | None = None, seconds: float = 1.0) -> Speed:
         make = functools.partial(fast.perft, bulk=False)
         made_leaves, made_took = _timed(make, _depth(make, seconds))
         made = made_leaves / made_took
+    pin(None)  # one thread
     info = registry.load(game, "engine").Engine().choose(fast, Limits(deadline=now() + seconds))
     return Speed(game, depth, leaves, leaves / took, slow_leaves / slow_took, made, info.nps)
 

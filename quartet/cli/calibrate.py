@@ -15,6 +15,7 @@ import msgspec
 
 from core.errors import QuartetError
 from quartet.arena import records
+from quartet.arena.fingerprints import commit
 from quartet.cli import running
 from quartet.cli.progress import work_off
 from quartet.cli.version import commit

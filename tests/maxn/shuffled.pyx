@@ -5,6 +5,9 @@ hash, says what each of them gets.
 Small enough that plain Python searches all of it; tests/test_maxn_mcts.py says what must come out.
 """
 
+from _thread import start_new_thread
+from time import sleep
+
 from libc.stdint cimport uint64_t
 
 from core.native.rng cimport mix64
@@ -76,6 +79,20 @@ cdef inline void win_shares(const void* context, const State* s, float* shares) 
         shares[seat] /= total
 
 
+cdef double moment = 0      # on a clock that goes on by a step with every look,
+cdef double step = 0.001
+cdef double jump = 0        # and by this at the look of that number
+cdef int jumping = 0
+cdef int looks = 0
+
+
+cdef inline double clock_now() noexcept nogil:
+    global looks, moment
+    looks += 1
+    moment += jump if looks == jumping else step
+    return moment
+
+
 include "ugolki/maxn_mcts.pxi"
 
 
@@ -109,29 +126,113 @@ def search(
     anybody can be predicted.
     """
     global led
-    cdef State root = State(seed, 0, stuck)
-    cdef MctsTree* tree = mcts_new(max_nodes, 100_000)
+    cdef Searched searched = Searched(max_nodes)
+    cdef MctsTree* tree = searched.tree
     cdef int32_t best, i
     cdef int seat, level
     cdef uint64_t done
-    if tree == NULL:
-        raise MemoryError
-    try:
-        tree.exploration = 1
-        tree.first_play = 1
-        if confidence:
-            tree.context, tree.predict, tree.levels = &predicted, predict, MCTS_MOST_LEVELS
-        for seat in range(len(confidence)):
-            for level in range(MCTS_MOST_LEVELS):
-                tree.confidence[level][seat] = confidence[seat]
-        led = others_led
-        mcts_start(tree, &root, 1)
-        done = mcts_run(tree, &root, iterations, deadline)
-        best = mcts_best(tree, 0)
-        visits = sorted(
-            [(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)]
-        )
-        share = tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
-        return tree.edges[best].move, share, done, tree.node_count, [count for _, count in visits]
-    finally:
-        mcts_free(tree)
+    searched.root = State(seed, 0, stuck)
+    if confidence:
+        tree.context, tree.predict, tree.levels = &predicted, predict, MCTS_MOST_LEVELS
+    for seat in range(len(confidence)):
+        for level in range(MCTS_MOST_LEVELS):
+            tree.confidence[level][seat] = confidence[seat]
+    led = others_led
+    mcts_start(tree, &searched.root, 1, 1)
+    done = mcts_run(tree, 0, &searched.root, iterations, deadline)
+    best = mcts_best(tree, 0)
+    visits = sorted(
+        [(tree.edges[i].move, tree.edges[i].visits) for i in range(tree.nodes[0].count)]
+    )
+    share = tree.edges[best].total / max(<uint32_t>1, tree.edges[best].visits)
+    return tree.edges[best].move, share, done, tree.node_count, [count for _, count in visits]
+
+
+def search_late(uint64_t iterations, double deadline, double late, double held_up, int at):
+    """(iterations made, the longest stall) on a clock that goes on by a millisecond with every look,
+    and by `held_up` seconds at the look of that number."""
+    global jump, jumping, looks, moment
+    cdef Searched searched = Searched(10_000)
+    searched.root = State(1, 0, -1)
+    searched.tree.late = late
+    moment, looks, jump, jumping = 0, 0, held_up, at
+    mcts_start(searched.tree, &searched.root, 1, 1)
+    done = mcts_run(searched.tree, 0, &searched.root, iterations, deadline)
+    return done, searched.tree.workers[0].stall
+
+
+def search_together(seed, uint64_t iterations, int threads, int max_nodes=10_000, double confidence=0):
+    """(best move, iterations made, nodes of the tree, faults found in it) where so many threads
+    search; the others are predicted to take the first branch."""
+    cdef Searched searched = Searched(max_nodes)
+    cdef MctsTree* tree = searched.tree
+    cdef Move predicted = 1
+    cdef int seat, level, number
+    searched.root = State(seed, 0, -1)
+    if confidence:
+        tree.context, tree.predict, tree.levels = &predicted, predict, MCTS_MOST_LEVELS
+    for seat in range(1, PLAYERS):
+        for level in range(MCTS_MOST_LEVELS):
+            tree.confidence[level][seat] = confidence
+    mcts_start(tree, &searched.root, 1, threads)
+    tree.most = iterations
+    searched.going = threads
+    for number in range(threads):
+        start_new_thread(help_search, (searched, number))
+    while peek_i32(&searched.going):
+        sleep(0.001)
+    return tree.edges[mcts_best(tree, 0)].move, tree.done, tree.node_count, searched.faults()
+
+
+cdef class Searched:
+    """A tree and what it is searched from."""
+
+    cdef MctsTree* tree
+    cdef State root
+    cdef int32_t going          # threads
+
+    def __cinit__(self, int max_nodes):
+        self.tree = mcts_new(max_nodes, 100_000)
+        if self.tree == NULL:
+            raise MemoryError
+        self.tree.exploration = self.tree.first_play = 1
+
+    def __dealloc__(self):
+        mcts_free(self.tree)
+
+    def faults(self):
+        """What does not add up."""
+        cdef MctsTree* tree = self.tree
+        cdef MctsNode* node
+        cdef int32_t i, k
+        found, children = [], []
+        for i in range(min(tree.node_count, tree.max_nodes)):
+            node = &tree.nodes[i]
+            edges = range(node.first, node.first + node.count)
+            if sum([tree.edges[k].visits for k in edges]) != node.visits:
+                found.append(f"visits of node {i}")
+            if abs(sum([tree.edges[k].total for k in edges]) - node.total) > 0.001 * node.visits:
+                found.append(f"total of node {i}")
+            for k in edges:
+                if tree.edges[k].total > tree.edges[k].visits * 1.001:
+                    found.append(f"total of edge {k}")
+                if tree.edges[k].child < 0:
+                    found.append(f"edge {k} is still claimed")
+                elif tree.edges[k].child > 0:
+                    children.append(tree.edges[k].child)
+                    if tree.nodes[tree.edges[k].child].visits > tree.edges[k].visits:
+                        found.append(f"visits of edge {k}")
+        if len(children) != len(set(children)):
+            found.append("two parents of a node")
+        if abs(sum([mcts_share(tree, k) for k in range(PLAYERS)]) - 1) > 1e-4:
+            found.append("shares")
+        if tree.nodes[0].visits != tree.done:
+            found.append("visits of the root")
+        return found
+
+
+def help_search(Searched searched, int number):
+    """What a thread does."""
+    with nogil:
+        mcts_run(searched.tree, number, &searched.root, <uint64_t>1 << 62, 0)
+        add_i32(&searched.going, -1, True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FILE = "memory.txt"
 """The file's name; it lies beside input.txt."""
+WRITING = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
 HEAD, TAIL = "ugolki memory 1", "end"
 """The first and the last line: a file that was not written to its end is worth nothing."""
 
@@ -129,9 +130,14 @@ class OpponentModel:
             *(one.text() for row in self.beliefs for one in row),
             TAIL,
         ]
+        # Over the old one: ext4 writes a file to the disk at once that was emptied before, and the
+        # answer waits for the end of the process.
         try:
-            with open(_path(folder), "w", encoding="ascii", newline="\n") as file:  # noqa: PTH123
-                file.write("\n".join(rows) + "\n")
+            number = os.open(_path(folder), WRITING, 0o666)
+            try:
+                os.ftruncate(number, os.write(number, ("\n".join(rows) + "\n").encode("ascii")))
+            finally:
+                os.close(number)
         except OSError:
             pass
 
