@@ -114,15 +114,17 @@ def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) ->
         QuartetError: it cannot be built.
     """
     tree = versions.tree(commit)
-    if tree.is_dir() and not fresh:
-        return tree
     try:
+        if tree.is_dir() and (
+            not fresh or _is_whole(tree)
+        ):  # whoever builds need not be waited for
+            (tree / STAMP).touch()
+            return tree
         tree.parent.mkdir(parents=True, exist_ok=True)
         with _alone(tree.parent / "lock"):
             if not _is_whole(tree):
                 _build(commit, tree, checkout or registry.ROOT)
                 prune(tree.parent, time.time())
-            (tree / STAMP).touch()
     except OSError as error:
         raise QuartetError(
             f"cannot keep builds in {tree.parent}: {error.strerror or error}"

@@ -92,13 +92,14 @@ def command(
     names = [f"rated {player}", *map(versions.short, opponents)]
     casting = settings.casting(game, list(zip(names, [player, *opponents], strict=True)))
     plan = [list(table) for table in drawn]
-    with settings.records("gauntlet", casting, tables=plan) as records:
+    total = exam.total([part])
+    with settings.records("gauntlet", casting, tables=plan, games=total) as records:
         results = running.run(
             settings,
             records,
             lambda _: exam.schedule(casting, [part]),
             lambda done: examination.report(done, [part], names, {}),
-            exam.total([part]),
+            total,
         )
         found = gauntlet.measured(exam.by_half(results, [part])[PART], seats)
         elo, low, high = map(runs.known, bounds(found))
