@@ -103,6 +103,15 @@ def is_changed(checkout: Path | None = None) -> bool:
     return _git(root, complaint, "status", "--porcelain", "--untracked-files=no") != ""
 
 
+def head() -> str:
+    """The commit of this checkout, 12 digits, with a plus sign where files have changed since; empty
+    where it is none."""
+    try:
+        return commit_of("HEAD")[:12] + ("+" if is_changed() else "")
+    except QuartetError:
+        return ""
+
+
 def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) -> Path:
     """The folder of a commit's build, which is made where there is none.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from pathlib import Path
 
 from core.engine import parse_player
@@ -33,21 +32,6 @@ def engine_fingerprint(game: str) -> str:
     """A digest of all that makes a game's engine."""
     rooms = [registry.ROOT / "core", registry.ROOT / registry.GAMES[game]]
     return _digest([path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED])
-
-
-def commit() -> str:
-    """The commit of this checkout; empty where there is none."""
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=registry.ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip()
 
 
 def _digest(files: list[Path]) -> str:

@@ -30,8 +30,8 @@ from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.rules import Move, Position
 from quartet import registry
+from quartet.arena import builds
 from quartet.arena.files import write_whole
-from quartet.arena.fingerprints import commit
 from quartet.cli.progress import Progress
 from quartet.review.work import Kept, Piece
 
@@ -290,7 +290,7 @@ def command(
         **plan,
         "allowed ms": _ms(allowed),
         "cores": os.cpu_count(),
-        "commit": commit(),
+        "commit": builds.head(),
         "command": shlex.join(["python", "-m", "quartet.bench.response", *sys.argv[1:]]),
         **figures(done[:calls], allowed),
     }

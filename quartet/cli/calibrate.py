@@ -14,11 +14,9 @@ import click
 import msgspec
 
 from core.errors import QuartetError
-from quartet.arena import records
-from quartet.arena.fingerprints import commit
+from quartet.arena import builds, records
 from quartet.cli import running
 from quartet.cli.progress import work_off
-from quartet.cli.version import commit
 from quartet.review import calibration as calibrations
 from quartet.review import engines, fitting
 from quartet.review.work import Kept, Unit
@@ -141,7 +139,7 @@ def command(
         fitting.fit(engine, nodes, samples, lengths, held),
         command=shlex.join(["quartet", *sys.argv[1:]]),
         seed=seed,
-        commit=commit(),
+        commit=builds.head(),
         date=dt.datetime.now(dt.UTC).date().isoformat(),
         players=tuple(players),
     )

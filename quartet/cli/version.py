@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from importlib import metadata
 
-from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import builds
 
 STAMP = registry.ROOT / ".build" / "last-build"
 """What setup.py writes in a checkout: kind of build, level of processor, compiler."""
-
-
-def commit() -> str:
-    """The commit of the checkout, 12 digits, with a plus sign where files have changed since; empty
-    where there is no checkout."""
-    try:
-        return builds.commit_of("HEAD")[:12] + ("+" if builds.is_changed() else "")
-    except QuartetError:
-        return ""
 
 
 def version() -> str:
@@ -27,7 +17,7 @@ def version() -> str:
         parts = [f"quartet {metadata.version('quartet')}"]
     except metadata.PackageNotFoundError:
         parts = ["quartet, not installed (it runs from its folder)"]
-    if found := commit():
+    if found := builds.head():
         parts.append(f"commit {found}")
     if STAMP.exists():
         parts.append(" ".join(STAMP.read_text(encoding="utf-8").split()[:2]))
