@@ -31,7 +31,7 @@ cdef inline void opponent_outlook(
     where it is put down so that it opens or closes one. The lifted piece itself jumps on from
     wherever it lands to the same cells.
     """
-    cdef Board lifted, after
+    cdef Board lifted
     cdef uint32_t others[PIECES], reached[PIECES]
     cdef int classes[PIECES]
     cdef int gains[PIECES]
@@ -40,7 +40,7 @@ cdef inline void opponent_outlook(
     cdef int i, k, n, q, end, d, best
     cdef int found = 0, landing = 0
     cdef uint32_t piece, landed, beside, below, pieces, near
-    after = lifted = b[0]
+    lifted = b[0]
     for i in range(count):
         now[i] = -gain(seat, moves[i])
         if now[i] == home:
@@ -78,24 +78,24 @@ cdef inline void opponent_outlook(
             best = piece_gain(&lifted, seat, k, landed, jump_targets(&lifted, k, landed))
         beside = (landed | (landed << 1 if k & 1 else landed >> 1)) & FULL
         below = (landed | (landed << 6 if k & 2 else landed >> 6)) & FULL
-        after = lifted
-        after.occupied[k] |= landed
+        lifted.occupied[k] ^= landed    # put down, for as long as the others are looked at
         for q in range(found):
             if classes[q] == k:
                 if gains[q] > best and reached[q] & landed:
                     best = max(best, piece_gain(
-                        &after, seat, k, others[q], jump_targets(&after, k, others[q])
+                        &lifted, seat, k, others[q], jump_targets(&lifted, k, others[q])
                     ))
                     continue
             elif classes[q] != k ^ 3:
                 near = beside if classes[q] == k ^ 1 else below
                 if near & (reached[q] | others[q]):
                     best = max(best, piece_gain(
-                        &after, seat, classes[q], others[q],
-                        jump_targets(&after, classes[q], others[q])
+                        &lifted, seat, classes[q], others[q],
+                        jump_targets(&lifted, classes[q], others[q])
                     ))
                     continue
             best = max(best, gains[q])
+        lifted.occupied[k] ^= landed
         next[i] = now[i] - best
         if next[i] == home:
             next[i] -= HOME
