@@ -42,8 +42,8 @@ class Row(NamedTuple):
         exploration, first_play, prior: a tree's: of the bonus; what an untried move is worth, in
             the node's average; the cost that makes a move e times less likely.
         playout, playout_full, playout_noise: a tree's: plies; whether by the whole evaluation,
-            otherwise by steps and squares in sixteenths of a step; uniform noise on each move, 17
-            at most where by these.
+            otherwise by steps and squares in sixteenths of a step; uniform noise on each move, 1 at
+            least, 17 at most where by these.
         blur, blur_far: int; a tree's: the cost behind the first that makes a share of the win e
             times less; more of it for each move that the first is from home.
     """
@@ -103,7 +103,7 @@ STRONG: dict[str, Any] = {
     "blur": 48,
     "blur_far": 14,
 }
-"""A tree that holds its own against bot2611."""
+"""A tree that is hard for bot2611."""
 
 ROWS = (
     # 1 and 2: greedy, with one or two own moves looked ahead
@@ -133,17 +133,17 @@ ROWS = (
     # 17 and 18: trees with all the time
     Row("tree", triples=16, width=10),
     Row("tree", triples=16, width=16, playout_full=True, playout_noise=12),
-    # 19 to 28: as strong as bot2611, or nearly
+    # 19 to 28: the strong ones
     Row("tree", **HALF, triples=8, **STRONG),
     Row("tree", **HALF, triples=8, **{**STRONG, "width": 20, "playout_noise": 12, "blur": 56}),
     Row("tree", **HALF, solo=8, **STRONG),
     Row("tree", **HALF, solo=8, **{**STRONG, "width": 20, "prior": 22}),
     Row("tree", **STEPS, **STRONG),
     Row("tree", linear=8, square=1, triples=7, **{**STRONG, "prior": 18}),
-    Row("tree", **HALF, triples=4, solo=4, **{**STRONG, "width": 24}),
-    Row("tree", **HALF, triples=6, solo=2, **{**STRONG, "width": 18}),
-    Row("tree", linear=4, triples=12, **{**STRONG, "width": 20, "playout": 10, "prior": 24}),
-    Row("tree", linear=6, square=1, triples=9, first_play=0.9, **{**STRONG, "playout_noise": 12}),
+    Row("tree", linear=5, square=1, solo=10, **{**STRONG, "width": 24}),
+    Row("tree", **HALF, triples=2, solo=6, **{**STRONG, "width": 18}),
+    Row("tree", **HALF, solo=8, **{**STRONG, "width": 20, "playout": 10, "blur": 56}),
+    Row("tree", linear=6, square=1, solo=9, first_play=0.9, **{**STRONG, "playout_noise": 12}),
 )
 """The players, from `pool:1` on."""
 
