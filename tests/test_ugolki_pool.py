@@ -23,7 +23,7 @@ from ugolki.rules import Position
 from ugolki.train import triples
 
 NODES = 300
-CHOICES = "d53cc5f6"
+CHOICES = "4dfa5ddf"
 """Of all players at NODES nodes; it says whether anybody has been changed."""
 
 

@@ -15,9 +15,10 @@ from libc.string cimport memcpy
 from core.native.atomics cimport (
     acquire_i32, add_i32, peek_float, peek_i32, peek_u32, peek_u64, put_i32
 )
+from core.native.bits cimport lowest_bit32
 from core.native.clock cimport clock_now
 from core.native.cores cimport cores_usable
-from ugolki.evaluate cimport cost, gain
+from ugolki.evaluate cimport cost, distance_cost, gain, nearest
 from ugolki.nn.network cimport (
     NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
     SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS, Network, Sight, SoloNetwork, network_fill,
@@ -27,7 +28,8 @@ from ugolki.nn.network cimport (
 from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
 from ugolki.opponents.policies cimport LEVELS, Stop, policy_moves
 from ugolki.rules cimport (
-    MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, make, move_tuple, over
+    AT_DISTANCE, DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate,
+    jump_targets, make, move_tuple, over, steps_below, steps_beside
 )
 
 from core.engine import (
@@ -55,7 +57,7 @@ cdef enum:
     MOST_EDGES = 3_000_000
     MOST_THREADS = 32
     PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
-    PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain
+    PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain; 17 at most
     MOST_GAIN = 512             # no single move gains or loses more cost
     ALONE = 12                  # moves that cost a player who is alone a factor of e
     # and by how many such factors a move that leads home sooner by one comes before another
@@ -178,24 +180,71 @@ cdef int predict(
     return policy_moves(ours.policy[level][b.ply & 3], level, b, found, ours.stopped)
 
 
+cdef inline int noise(uint64_t* random) noexcept nogil:
+    """Uniform below PLAYOUT_NOISE: Knuth's MMIX generator, whose high bits are good enough."""
+    random[0] = random[0] * <uint64_t>6364136223846793005 + <uint64_t>1442695040888963407
+    return <int>((random[0] >> 33) % PLAYOUT_NOISE)
+
+
+cdef inline Move greedy_move(const Board* b, uint64_t* random) noexcept nogil:
+    """The move of the greatest gain, give or take the noise; PASS_MOVE where the seat is stuck.
+
+    The noise is less than any step is worth: of a piece only the moves that lead it nearest count,
+    and moves that lead no piece nearer only where there are no others.
+    """
+    cdef Move moves[MAX_MOVES]
+    cdef Move best = PASS_MOVE
+    cdef int best_value = -MOST_GAIN
+    cdef int k, i, count, start, d, near, value, noisy
+    cdef uint32_t pieces, piece, jumps, ends[3]
+    cdef int seat = b.ply & 3
+    for k in range(4):
+        pieces = b.own[seat][k]
+        while pieces:
+            piece = pieces & (0 - pieces)
+            pieces ^= piece
+            start = k << 5 | lowest_bit32(piece)
+            d = DISTANCE[seat][start]
+            if d == 0 or distance_cost(d) + PLAYOUT_NOISE <= best_value + 1:
+                continue
+            jumps = jump_targets(b, k, piece)
+            near = nearest(seat, k, jumps, d - 1)
+            value = distance_cost(d) - distance_cost(near)
+            if value + PLAYOUT_NOISE <= best_value + 1:
+                continue
+            ends[0] = jumps & AT_DISTANCE[seat][k][near]
+            ends[1] = ends[2] = 0
+            if near == d - 1:
+                ends[1] = (
+                    steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True)
+                ) & AT_DISTANCE[seat][k ^ 1][near]
+                ends[2] = (
+                    steps_below(b, k, piece, False) | steps_below(b, k, piece, True)
+                ) & AT_DISTANCE[seat][k ^ 2][near]
+            for i in range(3):
+                while ends[i]:
+                    noisy = value + noise(random)
+                    if noisy > best_value:
+                        best_value = noisy
+                        best = <Move>(start << 8 | (k ^ i) << 5 | lowest_bit32(ends[i]))
+                    ends[i] &= ends[i] - 1
+    if best != PASS_MOVE:
+        return best
+    count = generate(b, seat, moves)
+    for i in range(count):
+        value = gain(seat, moves[i]) + noise(random)
+        if value > best_value:
+            best, best_value = moves[i], value
+    return best
+
+
 cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
     """Everybody takes the greatest gain once, give or take the noise."""
-    cdef Move moves[MAX_MOVES]
-    cdef Move best
-    cdef int _ply, i, count, value, best_value
+    cdef int _ply
     for _ply in range(PLAYOUT_PLIES):
         if over(b):
             return
-        count = generate(b, b.ply & 3, moves)
-        best = PASS_MOVE
-        best_value = -MOST_GAIN
-        for i in range(count):
-            # Knuth's MMIX generator; its high bits are good enough for breaking ties.
-            random[0] = random[0] * <uint64_t>6364136223846793005 + <uint64_t>1442695040888963407
-            value = gain(b.ply & 3, moves[i]) + <int>((random[0] >> 33) % PLAYOUT_NOISE)
-            if value > best_value:
-                best, best_value = moves[i], value
-        make(b, best)
+        make(b, greedy_move(b, random))
 
 
 cdef inline void win_shares(const void* context, const Board* b, float* shares) noexcept nogil:

@@ -8,13 +8,19 @@ square makes stragglers dearer than their share of the penalty.
 from libc.stdint cimport uint32_t
 
 from core.native.bits cimport lowest_bit32
-from ugolki.rules cimport DISTANCE, NOBODY, SEATS, Board, Move
+from ugolki.rules cimport (
+    AT_DISTANCE, DISTANCE, NOBODY, SEATS, Board, Move, steps_beside, steps_below
+)
+
+
+cdef inline int distance_cost(int d) noexcept nogil:
+    """Of a piece so many steps from its square, in sixteenths of a step."""
+    return 16 * d + d * d
 
 
 cdef inline int piece_cost(int seat, int cell) noexcept nogil:
     """In sixteenths of a step."""
-    cdef int d = DISTANCE[seat][cell]
-    return 16 * d + d * d
+    return distance_cost(DISTANCE[seat][cell])
 
 
 cdef inline int cost(const Board* b, int seat) noexcept nogil:
@@ -33,3 +39,36 @@ cdef inline int cost(const Board* b, int seat) noexcept nogil:
 cdef inline int gain(int seat, Move move) noexcept nogil:
     """By how much a move lowers its seat's cost."""
     return piece_cost(seat, move >> 8) - piece_cost(seat, move & 0xFF)
+
+
+cdef inline int nearest(int seat, int k, uint32_t cells, int most) noexcept nogil:
+    """The least distance among cells of class k, `most` where none is nearer."""
+    cdef int d
+    for d in range(most):
+        if cells & AT_DISTANCE[seat][k][d]:
+            return d
+    return most
+
+
+cdef inline bint steps_nearer(
+    const Board* b, int seat, int k, uint32_t piece, int d
+) noexcept nogil:
+    """Whether the piece, d steps from its square, has a free cell beside it that is nearer."""
+    return d > 0 and (
+        (steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True))
+        & AT_DISTANCE[seat][k ^ 1][d - 1]
+        or (steps_below(b, k, piece, False) | steps_below(b, k, piece, True))
+        & AT_DISTANCE[seat][k ^ 2][d - 1]
+    )
+
+
+cdef inline int piece_gain(
+    const Board* b, int seat, int k, uint32_t piece, uint32_t jumps
+) noexcept nogil:
+    """The greatest gain of the piece's moves, 0 where none leads nearer; `jumps` is where it can
+    land by jumps."""
+    cdef int start = DISTANCE[seat][k << 5 | lowest_bit32(piece)]
+    cdef int d = nearest(seat, k, jumps, start)
+    if d == start and steps_nearer(b, seat, k, piece, start):
+        d -= 1
+    return distance_cost(start) - distance_cost(d)

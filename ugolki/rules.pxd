@@ -18,6 +18,7 @@ from core.native.rng cimport mix64
 
 cdef extern from "ugolki/distance.h" nogil:
     const uint8_t DISTANCE[4][128]
+    const uint32_t AT_DISTANCE[4][4][13]
 
 ctypedef uint16_t Move
 

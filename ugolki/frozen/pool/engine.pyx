@@ -12,8 +12,8 @@ from core.native.bits cimport lowest_bit32
 from core.native.clock cimport clock_now
 from core.native.rng cimport mix64
 from ugolki.rules cimport (
-    DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate, move_tuple,
-    over, piece_key
+    AT_DISTANCE, DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate,
+    jump_targets, move_tuple, over, piece_key, steps_below, steps_beside
 )
 
 from core.errors import RuleError, TextError
@@ -142,12 +142,9 @@ cdef class Player:
         style.playout = row.playout
         style.playout_full = row.playout_full
         style.playout_noise = row.playout_noise
-        style.spite = row.spite
-        style.visit_first = row.visit_first
         for i in range(FARTHEST):
             # sharpness: a share e times smaller for each so many 64ths of a move
             style.sharp[i] = 64 * EXP_STEPS // (row.blur + row.blur_far * i)
-        fill_cells(&self.tree.quick, 16, 1, 0, 0)
 
     def __dealloc__(self):
         free(self.kept[0])

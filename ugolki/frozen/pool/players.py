@@ -42,11 +42,10 @@ class Row(NamedTuple):
         exploration, first_play, prior: a tree's: of the bonus; what an untried move is worth, in
             the node's average; the cost that makes a move e times less likely.
         playout, playout_full, playout_noise: a tree's: plies; whether by the whole evaluation,
-            otherwise by steps and squares in sixteenths of a step; uniform noise on each move.
+            otherwise by steps and squares in sixteenths of a step; uniform noise on each move, 1 at
+            least, 17 at most where by these.
         blur, blur_far: int; a tree's: the cost behind the first that makes a share of the win e
             times less; more of it for each move that the first is from home.
-        spite: float; a tree's: of the best other's share, off the own value.
-        visit_first: bool; whether a tree makes a node at the first visit, not the second.
     """
 
     search: str
@@ -73,8 +72,6 @@ class Row(NamedTuple):
     playout_noise: int = 8
     blur: int = 64
     blur_far: int = 6
-    spite: float = 0.0
-    visit_first: bool = False
 
     @property
     def evaluation(self) -> str:
@@ -97,6 +94,16 @@ STEPS: dict[str, Any] = {"linear": 14, "square": 1}
 """Steps and squares: stragglers are dear."""
 HALF: dict[str, Any] = {"linear": 7, "square": 1}
 """A part of a blend."""
+STRONG: dict[str, Any] = {
+    "width": 16,
+    "exploration": 0.4,
+    "prior": 20,
+    "playout": 8,
+    "playout_noise": 16,
+    "blur": 48,
+    "blur_far": 14,
+}
+"""A tree that is hard for bot2611."""
 
 ROWS = (
     # 1 and 2: greedy, with one or two own moves looked ahead
@@ -123,19 +130,20 @@ ROWS = (
     # 15 and 16: trees of a few milliseconds
     Row("tree", **STEPS, part=1 / 256, noise=40),
     Row("tree", triples=16, width=12, part=1 / 64, noise=20),
-    # 17 to 28: trees, strong
+    # 17 and 18: trees with all the time
     Row("tree", triples=16, width=10),
     Row("tree", triples=16, width=16, playout_full=True, playout_noise=12),
-    Row("tree", triples=16, width=8, playout=0, visit_first=True),
-    Row("tree", triples=16, width=12, playout=8),
-    Row("tree", solo=16, width=10),
-    Row("tree", **HALF, triples=12, width=8),
-    Row("tree", triples=16, playout_full=True, playout=4, playout_noise=16, exploration=0.8),
-    Row("tree", triples=16, width=6, playout=2, prior=32, spite=0.15),
-    Row("tree", triples=8, solo=8, width=12, playout=4),
-    Row("tree", solo=16, width=8, playout=3, prior=64, exploration=0.8),
-    Row("tree", **STEPS, triples=4, middle=-4, width=12, part=0.5),
-    Row("tree", triples=12, solo=4, part=0.5, playout=1),
+    # 19 to 28: the strong ones
+    Row("tree", **HALF, triples=8, **STRONG),
+    Row("tree", **HALF, triples=8, **{**STRONG, "width": 20, "playout_noise": 12, "blur": 56}),
+    Row("tree", **HALF, solo=8, **STRONG),
+    Row("tree", **HALF, solo=8, **{**STRONG, "width": 20, "prior": 22}),
+    Row("tree", **STEPS, **STRONG),
+    Row("tree", linear=8, square=1, triples=7, **{**STRONG, "prior": 18}),
+    Row("tree", linear=5, square=1, solo=10, **{**STRONG, "width": 24}),
+    Row("tree", **HALF, triples=2, solo=6, **{**STRONG, "width": 18}),
+    Row("tree", **HALF, solo=8, **{**STRONG, "width": 20, "playout": 10, "blur": 56}),
+    Row("tree", linear=6, square=1, solo=9, first_play=0.9, **{**STRONG, "playout_noise": 12}),
 )
 """The players, from `pool:1` on."""
 

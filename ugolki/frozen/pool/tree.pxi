@@ -34,10 +34,8 @@ cdef struct TreeStyle:
     int prior               # costs to a factor of e of the priors
     int playout             # plies of a playout
     bint playout_full       # playouts by the whole evaluation, otherwise by steps and squares
-    int playout_noise       # uniform, on every move's change
+    int playout_noise       # uniform, below this, on every move's change; 17 at most if not full
     int sharp[FARTHEST]     # by the least moves home: steps of the table to a cost of one move
-    float spite             # of the best other's share, taken from the own value
-    bint visit_first        # a node is made at the first visit
 
 cdef struct Tree:
     Node* nodes
@@ -46,7 +44,6 @@ cdef struct Tree:
     uint64_t random
     TreeStyle style
     Evaluation evaluation
-    Evaluation quick        # of playouts
 
 cdef float EXP[EXP_MOST + 1]
 
@@ -100,43 +97,104 @@ cdef inline void shares_of(const Tree* t, const State* s, float* shares) noexcep
             ]
 
 
+cdef inline int quick_cost(int d) noexcept nogil:
+    """Of a piece d steps from its square, in sixteenths of a step."""
+    return 16 * d + d * d
+
+
+cdef inline Move quick_move(const Board* b, int noise, uint64_t* random) noexcept nogil:
+    """The move that lowers steps and squares most, give or take the noise; PASS_MOVE where the seat
+    is stuck.
+
+    The noise is less than any step is worth: of a piece only the moves that lead it nearest count,
+    and moves that lead no piece nearer only where there are no others.
+    """
+    cdef Move moves[MAX_MOVES]
+    cdef Move best = PASS_MOVE
+    cdef int best_value = -UNKNOWN
+    cdef int k, i, count, start, end, d, near, value, noisy
+    cdef uint32_t pieces, piece, jumps, ends[3]
+    cdef int seat = b.ply & 3
+    for k in range(4):
+        pieces = b.own[seat][k]
+        while pieces:
+            piece = pieces & (0 - pieces)
+            pieces ^= piece
+            start = k << 5 | lowest_bit32(piece)
+            d = DISTANCE[seat][start]
+            if d == 0 or quick_cost(d) + noise <= best_value + 1:
+                continue
+            jumps = jump_targets(b, k, piece)
+            near = 0
+            while near < d - 1 and not jumps & AT_DISTANCE[seat][k][near]:
+                near += 1
+            value = quick_cost(d) - quick_cost(near)
+            if value + noise <= best_value + 1:
+                continue
+            ends[0] = jumps & AT_DISTANCE[seat][k][near]
+            ends[1] = ends[2] = 0
+            if near == d - 1:
+                ends[1] = (
+                    steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True)
+                ) & AT_DISTANCE[seat][k ^ 1][near]
+                ends[2] = (
+                    steps_below(b, k, piece, False) | steps_below(b, k, piece, True)
+                ) & AT_DISTANCE[seat][k ^ 2][near]
+            for i in range(3):
+                while ends[i]:
+                    noisy = value + <int>(chance(random) % <uint32_t>noise)
+                    if noisy > best_value:
+                        best_value = noisy
+                        best = <Move>(start << 8 | (k ^ i) << 5 | lowest_bit32(ends[i]))
+                    ends[i] &= ends[i] - 1
+    if best != PASS_MOVE:
+        return best
+    count = generate(b, seat, moves)
+    for i in range(count):
+        start, end = DISTANCE[seat][moves[i] >> 8], DISTANCE[seat][moves[i] & 0xFF]
+        value = quick_cost(start) - quick_cost(end) + <int>(chance(random) % <uint32_t>noise)
+        if value > best_value:
+            best, best_value = moves[i], value
+    return best
+
+
+cdef inline Move full_move(Tree* t, const State* s, int32_t* change) noexcept nogil:
+    """The move that lowers the whole cost most, give or take the noise, and what it changes;
+    PASS_MOVE where the seat is stuck."""
+    cdef Move moves[MAX_MOVES]
+    cdef int32_t changed[MAX_MOVES]
+    cdef Move best = PASS_MOVE
+    cdef int32_t value
+    cdef int32_t best_value = 1 << 24
+    cdef int i
+    cdef int count = generate(&s.board, s.board.ply & 3, moves)
+    changes(&t.evaluation, s, s.board.ply & 3, moves, count, changed)
+    change[0] = 0
+    for i in range(count):
+        value = changed[i] + <int32_t>(chance(&t.random) % <uint32_t>t.style.playout_noise)
+        if value < best_value:
+            best, best_value = moves[i], value
+            change[0] = changed[i]
+    return best
+
+
 cdef inline void playout(Tree* t, State* s) noexcept nogil:
     """Everybody in turn takes the move that lowers its cost most, give or take the noise."""
-    cdef Move moves[MAX_MOVES]
-    cdef int32_t change[MAX_MOVES]
-    cdef const Evaluation* e = &t.evaluation if t.style.playout_full else &t.quick
-    cdef int _ply, i, best, seat, count
-    cdef int32_t value, best_value
-    cdef int noise = t.style.playout_noise
+    cdef int32_t change = 0
+    cdef int _ply, seat
+    cdef Move move
     cdef bint moved[SEATS]
-    cdef int start
     for seat in range(SEATS):
         moved[seat] = False
     for _ply in range(t.style.playout):
         if over(&s.board):
             break
-        seat = s.board.ply & 3
-        count = generate(&s.board, seat, moves)
-        if count == 0:
-            s.board.ply += 1
-            continue
+        moved[s.board.ply & 3] = True
         if t.style.playout_full:
-            changes(e, s, seat, moves, count, change)
+            move = full_move(t, s, &change)
         else:
-            for i in range(count):
-                change[i] = e.cell[TABLES.seen[seat][moves[i] & 0xFF]] - e.cell[
-                    TABLES.seen[seat][moves[i] >> 8]
-                ]
-        best = 0
-        best_value = 1 << 24
-        for i in range(count):
-            value = change[i]
-            if noise:
-                value += <int32_t>(chance(&t.random) % <uint32_t>noise)
-            if value < best_value:
-                best, best_value = i, value
-        moved[seat] = True
-        advance(s, moves[best], change[best])
+            move = quick_move(&s.board, t.style.playout_noise, &t.random)
+        advance(s, move, change)
     if not t.style.playout_full:
         for seat in range(SEATS):
             if moved[seat]:
@@ -223,13 +281,11 @@ cdef inline void iterate(Tree* t, const State* root) noexcept nogil:
     """Walk down, add a node, estimate, and credit every mover on the way with its own value."""
     cdef State s = root[0]
     cdef float shares[SEATS]
-    cdef float values[SEATS]
-    cdef float other
     cdef int32_t path[MOST_DEPTH]
     cdef int32_t nodes[MOST_DEPTH]
     cdef int depth = 0
     cdef int first_ply = root.board.ply
-    cdef int seat, rival
+    cdef int seat
     cdef int32_t node = 0, child
     cdef Edge* edge
     while True:
@@ -241,7 +297,7 @@ cdef inline void iterate(Tree* t, const State* root) noexcept nogil:
         if over(&s.board) or depth == MOST_DEPTH:
             break
         if edge.child == 0:
-            if edge.visits > 0 or t.style.visit_first:
+            if edge.visits > 0:
                 child = expand(t, &s)
                 if child > 0:
                     edge.child = child
@@ -250,22 +306,14 @@ cdef inline void iterate(Tree* t, const State* root) noexcept nogil:
     if t.style.playout and not over(&s.board):
         playout(t, &s)
     shares_of(t, &s, shares)
-    for seat in range(SEATS):
-        values[seat] = shares[seat]
-        if t.style.spite > 0:
-            other = 0
-            for rival in range(SEATS):
-                if rival != seat:
-                    other = max(other, shares[rival])
-            values[seat] -= t.style.spite * other
     while depth > 0:
         depth -= 1
         seat = (first_ply + depth) & 3
         t.nodes[nodes[depth]].visits += 1
-        t.nodes[nodes[depth]].total += values[seat]
+        t.nodes[nodes[depth]].total += shares[seat]
         edge = &t.edges[path[depth]]
         edge.visits += 1
-        edge.total += values[seat]
+        edge.total += shares[seat]
 
 
 cdef uint64_t tree_run(
