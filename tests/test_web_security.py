@@ -19,6 +19,7 @@ from tests.webserver import Page, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TOKEN, HOST = "{token}", "{host}"
 GOOD = {"Host": HOST, "Cookie": "quartet-{port}={token}"}
@@ -199,8 +200,8 @@ def test_it_listens_to_this_machine_alone(page: Page) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_ctrl_c_ends_it_without_a_word() -> None:
-    command = [sys.executable, "-m", "quartet", "serve"]
+def test_ctrl_c_ends_it_without_a_word(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "quartet", "serve", "--runs", str(tmp_path)]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
