@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 import quartet
@@ -222,6 +223,22 @@ def test_an_analysis_ends_by_itself(page: Page) -> None:
     page.post("/api/analyses", {"from": {"game": "ataxx"}, "lines": 99}, 400)
     page.post("/api/analyses", {"from": {"game": "nothing"}}, 422)
     page.get("/api/analyses/none", 404)
+
+
+def test_a_desk_that_was_killed_is_replaced(page: Page) -> None:
+    done = analysis(page, {"game": "ataxx"}, nodes=100)
+    wait_for(lambda: page.get(f"/api/analyses/{done}")["over"])
+    key = analysis(page, {"game": "ataxx"})
+    with page.follow(f"analysis/{key}") as tab:
+        tab.until("state", "line")
+        for process in psutil.Process(page.process.pid).children():
+            if "resource_tracker" not in " ".join(process.cmdline()):
+                process.kill()
+        (end,) = tab.until("end")
+    assert end["error"] == "its process has died"
+    again = analysis(page, {"game": "ataxx"}, nodes=100)
+    wait_for(lambda: page.get(f"/api/analyses/{again}")["over"])
+    assert page.get(f"/api/analyses/{again}")["best"]["move"]
 
 
 def test_lenses(page: Page, game: str) -> None:

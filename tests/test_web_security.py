@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests.webserver import Page, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TOKEN, HOST = "{token}", "{host}"
 GOOD = {"Host": HOST, "Cookie": "quartet-{port}={token}"}
@@ -91,7 +94,7 @@ WRONG = [
     ("/api/analyses", b'{"from":{"game":"ataxx"},"nodes":1e99}', "application/json", 400),
     ("/api/analyses", b'{"from":{"game":"ataxx"},"lines":0}', "application/json", 400),
 ]
-ENGINE = {"kind": "engine", "name": "greedy"}
+ENGINE: dict[str, Any] = {"kind": "engine", "name": "greedy"}
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +197,27 @@ def test_it_listens_to_this_machine_alone(page: Page) -> None:
     for address in others:
         with pytest.raises(OSError):
             socket.create_connection((address, page.port), timeout=2).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_ctrl_c_ends_it_without_a_word(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "quartet", "serve", "--runs", str(tmp_path)]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as server:
+        assert server.stdout is not None
+        page = Page(server, server.stdout.readline().strip())
+        match = page.match("ataxx", {"kind": "person"}, ENGINE)
+        with page.follow(f"match/{match}", "runs") as tab:
+            assert tab.until("state", number=2)[1] == {**tab.named("state")[1], "runs": []}
+            os.killpg(server.pid, signal.SIGINT)  # as a terminal does
+            said, complaints = server.communicate(timeout=60)
+        page.client.close()
+    assert (server.returncode, said, complaints.strip()) == (130, "", "")
 
 
 @pytest.mark.parametrize(

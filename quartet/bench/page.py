@@ -1,16 +1,17 @@
 """How quick the page of `quartet serve` is in a real Chromium: `python -m quartet.bench.page`. It
 needs Debian's package chromium and the developers' tools.
 
-Four figures: from the start of the server to the first board on the screen; from a click that ends
-a move until the board shows it; from what a running engine has found until the page shows it, over
-the quickest of its lines, and from the question to its first line; and from the click on a run
-until its table.
-What is on the screen is told by Chromium: the frame after the change was painted.
+Figures: from the start of the server to the first board on the screen; from a click that ends a
+move until the board shows it, and until the server has taken it; from the question to an engine's
+first line on the screen, and by how much later than the quickest its other lines are there; and
+from the click on a run until its table. What is on the screen is told by Chromium: the frame after
+the change was painted.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -41,7 +42,7 @@ PAINTED = """() => {
     addEventListener("pointerup", event => { window.clicked = event.timeStamp; }, true);
     const noted = (name, node) => new MutationObserver(() => requestAnimationFrame(() => {
         const channel = new MessageChannel();
-        channel.port1.onmessage = () => window.shown.push([name, performance.now(), node.textContent]);
+        channel.port1.onmessage = () => window.shown.push([name, performance.now()]);
         channel.port2.postMessage(null);
     })).observe(node, { childList: true, subtree: true, characterData: true });
     for (const name of %s) noted(name, document.querySelector(name));
@@ -111,9 +112,11 @@ def first_boards(browser: Any, runs: Path, times: int) -> list[float]:
     return found[1:]
 
 
-def moves(page: Any, base: str, times: int) -> list[float]:
-    """Milliseconds from the end of a click to the painted board, in games against `random`."""
+def moves(page: Any, base: str, times: int) -> tuple[list[float], list[float]]:
+    """Milliseconds from the end of a click to the move on the painted board, and until the server
+    has taken it, in games against `random`."""
     found: list[float] = []
+    at_once: list[float] = []
     while len(found) < times:
         page.goto(base + "#/")
         page.locator(f'input[value="{GAME}"]').check()
@@ -121,7 +124,7 @@ def moves(page: Any, base: str, times: int) -> list[float]:
         page.locator("#seat1").select_option("engine:random")
         page.locator("#start").click()
         page.locator('#status[data-state="asking"]').wait_for()
-        page.evaluate(PAINTED % '["#moves"]')
+        page.evaluate(PAINTED % '["#moves", "#board"]')
         identity = page.url.rpartition("/")[2]
         for _ in range(10):
             asking = page.evaluate(
@@ -137,10 +140,11 @@ def moves(page: Any, base: str, times: int) -> list[float]:
             page.locator("#moves li").nth(before).wait_for()
             page.wait_for_timeout(150)
             shown, clicked = page.evaluate("() => [window.shown, window.clicked]")
-            found.append(min(at for _, at, _ in shown) - clicked)
+            for name, list_ in (("#moves", found), ("#board", at_once)):
+                list_.append(min(at for n, at in shown if n == name and at > clicked) - clicked)
             state = '#status[data-state="asking"], #status[data-state="over"]'
             page.locator(state).wait_for()
-    return found
+    return at_once, found
 
 
 def tables(page: Any, base: str, name: str, times: int) -> list[float]:
@@ -161,7 +165,7 @@ def tables(page: Any, base: str, name: str, times: int) -> list[float]:
 def said(name: str, values: Sequence[float]) -> str:
     """A line of the report."""
     ordered = sorted(values)
-    worst = ordered[max(0, int(0.95 * len(ordered)) - 1)]
+    worst = ordered[math.ceil(0.95 * len(ordered)) - 1]
     return (
         f"{name:<52} {statistics.median(ordered):7.0f} ms median, "
         f"{worst:7.0f} ms at 95 %, {len(ordered)} times"
@@ -188,7 +192,9 @@ def command(times: int, games: int, chromium: str) -> None:
             page = browser.new_page()
             page.goto(address)
             page.locator("#board .cell").first.wait_for()
-            click.echo(said("click to the move on the board", moves(page, base, times)))
+            at_once, taken = moves(page, base, times)
+            click.echo(said("click to the move on the board", at_once))
+            click.echo(said("click to the move that the server has taken", taken))
             lines = page.evaluate(LINES % GAME, 5)
             click.echo(said("the question to an engine's first line", lines[:1]))
             click.echo(said("its lines, over the quickest", [line - min(lines) for line in lines]))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--runs",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The folder of runs that the page shows  [default: runs/, where it is there].",
+    help="The folder of runs that the page shows  [default: runs/].",
 )
 @click.option(
     "--player",
@@ -70,10 +70,11 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
             "the page needs starlette and uvicorn; install the extra: pip install 'quartet[web]'"
         ) from None
     programs = _programs(players)
-    home = runs or (Path("runs") if Path("runs").is_dir() else None)
     listener = _listen(host, port)
     token = secrets.token_urlsafe(24)
-    settings = app.Settings(token, host, listener.getsockname()[1], home, programs, _version())
+    settings = app.Settings(
+        token, host, listener.getsockname()[1], runs or Path("runs"), programs, _version()
+    )
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     name = f"[{shown}]" if ":" in shown else shown
     address = f"http://{name}:{settings.port}/?token={token}"

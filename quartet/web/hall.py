@@ -564,6 +564,7 @@ class _Taken:
 
     async def __aenter__(self) -> Desk:
         free = self._hall._desks  # noqa: SLF001  (of the same module)
+        free[:] = [desk for desk in free if not desk.job.over]
         self._desk = free.pop() if free else Desk(self._hall.jobs)
         return self._desk
 

@@ -41,6 +41,8 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at what is followed."""
 LIVE_EVERY = 0.25
 """The same for a game that goes on."""
+ALONE = 5.0
+"""Seconds after which nothing is looked at any more that nobody follows."""
 REST = 20
 """After a look nothing is done for so many times as long as it took: who plays needs the cores."""
 LOCK_EVERY = 5.0
@@ -433,6 +435,7 @@ class Runs:
         """The topic of the list, a run, or a game that goes on; it is looked after while somebody
         follows it. None where there is none."""
         if name in self._topics:
+            self._topics[name].left = time.monotonic()
             return self._topics[name]
         try:
             look = await asyncio.to_thread(self._look, name)
@@ -460,7 +463,7 @@ class Runs:
             return live.topic, LIVE_EVERY, live.look
         topic = Topic(name, lambda: self._states[name])
         if name == "runs":
-            last: list[Json] = []
+            last: list[Json] | None = None
 
             def listed() -> list[tuple[str, Json]]:
                 nonlocal last
@@ -492,7 +495,7 @@ class Runs:
         try:
             while True:
                 await asyncio.sleep(pause)
-                if not topic.followers:
+                if not topic.followers and time.monotonic() - topic.left > ALONE:
                     return
                 started = time.monotonic()
                 for event, data in await asyncio.to_thread(step):

@@ -50,6 +50,7 @@ export async function match(main, { name, path, games }) {
     : await get(base);
   let game = new Game(state.view),
     hinted = null,
+    pending = null,
     since = performance.now(),
     plans = [];
   const ask = (verb, body = {}) => post(`${base}/${verb}`, body);
@@ -168,6 +169,7 @@ export async function match(main, { name, path, games }) {
         moves = playedMoves(turn);
       const last = step === game.steps;
       if (last && thoughts()) for (const plan of plans) moves.push({ parts: plan.parts, kind: "best", width: 0.8 });
+      if (last && pending) moves.push(pending);
       if (last && hinted) moves.push({ parts: hinted, kind: "hint", width: 1.1 });
       return { moves, changed: turn ? turn.seat : null };
     },
@@ -186,8 +188,10 @@ export async function match(main, { name, path, games }) {
       const asking = state.asking;
       state.asking = null;
       hinted = null;
+      pending = { parts: choice.parts, seat: asking.seat, kind: "played" }; // at once, before the server has heard of it
       panel.offer(null);
       ask("move", { step: asking.step, parts: choice.parts }).catch(error => {
+        pending = null;
         say(error.message, true);
         state.asking ??= asking;
         panel.go(panel.step);
@@ -326,6 +330,7 @@ export async function match(main, { name, path, games }) {
       state = live ? { ...state, view: event.view } : event.state;
       game = new Game(state.view);
       since = performance.now() - (state.thinking?.since_ms || 0);
+      pending = null;
       plans = [];
       hinted = null;
       everything();
@@ -334,6 +339,7 @@ export async function match(main, { name, path, games }) {
     turn: event => {
       const atEnd = panel.atEnd;
       if (!game.append(event)) return;
+      pending = null;
       plans = [];
       hinted = null;
       if (state.asking && state.asking.step < game.steps) state.asking = null;
