@@ -164,7 +164,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path
         tab = Tab(browser.new_context(locale="en-GB"), server)
         tab.enter("#/runs")
         tab.find("#results").wait_for()
-        run = quartet(tmp_path, *sprt(400))
+        run = quartet(tmp_path, *sprt(100_000))
         try:
             tab.find("#runs-table td").first.wait_for()
             tab.go("#/run/one")
@@ -196,7 +196,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path
             run.wait()
             wait("stopped", 2)
             before = recorded()
-            run = quartet(tmp_path, *sprt(400))
+            run = quartet(tmp_path, *sprt(100_000))
             wait("goes on", before + 2)
             assert f"{recorded()}" != f"{before}"
             assert tab.faults == other.faults == []

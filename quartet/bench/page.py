@@ -1,7 +1,7 @@
 """How quick the page of `quartet serve` is in a real Chromium: `python -m quartet.bench.page`. It
 needs Debian's package chromium and the developers' tools.
 
-Figures: from the start of the server to the first board on the screen; from a click that ends a
+Figures: from the start of the server to the first board in an open tab; from a click that ends a
 move until the board shows it, and until the server has taken it; from the question to an engine's
 first line on the screen, and by how much later than the quickest its other lines are there; and
 from the click on a run until its table. What is on the screen is told by Chromium: the frame after
@@ -103,12 +103,12 @@ def first_boards(browser: Any, runs: Path, times: int) -> list[float]:
     counted."""
     found = []
     for _ in range(times + 1):
+        page = browser.new_page()
         with serving(runs) as (address, started):
-            page = browser.new_page()
-            page.goto(address)
+            page.goto(address, wait_until="commit")
             page.locator("#board .cell").first.wait_for()
             found.append(1000 * (time.perf_counter() - started))
-            page.close()
+        page.close()
     return found[1:]
 
 

@@ -1,12 +1,21 @@
 // The page's frame: which view is shown, in which language and theme.
 import { Refusal, get, h, languages, loadTexts, say, settings, t } from "./page.js";
 import { lobby } from "./lobby.js";
-import { match, watch } from "./match.js";
-import { droppedFiles, takeFiles } from "./logs.js";
-import { review } from "./review.js";
-import { run, runs } from "./runs.js";
 
-const VIEWS = { "": lobby, play: lobby, watch, match, live: match, review, runs, run };
+const views =
+  (file, name) =>
+  async (...given) =>
+    (await import(file))[name](...given); // fetched when it is first shown
+const VIEWS = {
+  "": lobby,
+  play: lobby,
+  watch: views("./match.js", "watch"),
+  match: views("./match.js", "match"),
+  live: views("./match.js", "match"),
+  review: views("./review.js", "review"),
+  runs: views("./runs.js", "runs"),
+  run: views("./runs.js", "run"),
+};
 const LINKS = [
   ["", "play"],
   ["watch", "watch"],
@@ -14,6 +23,9 @@ const LINKS = [
   ["runs", "runs"],
 ];
 const BELONGS = { play: "", match: "", live: "watch", run: "runs" };
+/** What was dropped; it can be asked for only at once. */
+const entriesOf = transfer =>
+  [...transfer.items].map(item => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
 const main = document.getElementById("main");
 let leave = null,
   showing = 0,
@@ -114,7 +126,9 @@ document.addEventListener("drop", async event => {
   // a log may be dropped on every view
   if (![...event.dataTransfer.types].includes("Files")) return;
   event.preventDefault();
-  takeFiles(await droppedFiles(event.dataTransfer));
+  const entries = entriesOf(event.dataTransfer);
+  const { droppedFiles, takeFiles } = await import("./logs.js");
+  takeFiles(await droppedFiles(entries));
   if (location.hash === "#/review") await show();
   else location.hash = "#/review";
 });

@@ -2,13 +2,12 @@
 import { fill, h, many, query, send, settings, t } from "./page.js";
 
 /** Files that were dropped: what is in folders, too, 500 at most. */
-export async function droppedFiles(transfer) {
-  const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean),
-    found = [];
-  if (!entries.length) return [...transfer.files];
+export async function droppedFiles(entries) {
+  const found = [];
   const walk = async entry => {
     if (found.length >= 500) return;
-    if (entry.isFile) found.push(await new Promise((done, failed) => entry.file(done, failed)));
+    if (entry instanceof File) found.push(entry);
+    else if (entry.isFile) found.push(await new Promise((done, failed) => entry.file(done, failed)));
     else {
       const reader = entry.createReader();
       for (;;) {
