@@ -177,7 +177,7 @@ def test_a_prefix_seats_an_engine(tmp_path: Path) -> None:
     file = tmp_path / "my engine"
     file.write_text("1")
     command, env = launch(games.load("ataxx"), f"uai:{file}")
-    assert command == [sys.executable, "-m", "ataxx.uai_adapter", str(file)]
+    assert command == [sys.executable, "-P", "-m", "ataxx.uai_adapter", str(file)]
     assert env["PYTHONPATH"].startswith(str(ROOT))
     other = launch(games.load("applegame"), f"uai:{file}")
     assert other == (f"uai:{file}", {}), "a game without such programs"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 STATIC = ROOT / "quartet" / "web" / "static"
 LANGUAGES = ("en", "ru", "ko")
 SCRIPTS = sorted(STATIC.glob("*.js"))

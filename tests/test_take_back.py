@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from quartet.judge import game as games
@@ -37,7 +38,7 @@ class Slow(EngineSeat):
     """A player that takes some milliseconds, whatever the machine."""
 
     def ask(self, match: Match) -> Answer:
-        return replace(super().ask(match), seconds=0.0, ms=SLOW_MS)
+        return msgspec.structs.replace(super().ask(match), seconds=0.0, ms=SLOW_MS)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from quartet.judge.match import Match
 
+pytestmark = pytest.mark.slow
+
 NODES = 64
 
 
@@ -164,7 +166,9 @@ def test_a_review_is_stopped(page: Page) -> None:
     key = page.post("/api/reviews", {"from": {"log": log}, "nodes": 3_000_000}, 201)["id"]
     wait_for(lambda: page.get(f"/api/reviews/{key}")["state"] == "running")
     page.delete(f"/api/reviews/{key}")
-    found = page.get(f"/api/reviews/{key}")
+    found = wait_for(
+        lambda: found if (found := page.get(f"/api/reviews/{key}"))["state"] != "running" else None
+    )
     assert (found["state"], found["error"]) == ("failed", "it was stopped")
     _, done = review(page, {"log": page.upload(log_of(played("ataxx")))["id"]})
     assert done["state"] == "done", "the next one begins"

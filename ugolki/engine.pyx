@@ -317,7 +317,7 @@ cdef class Engine:
         Option("model", bool, True, "whether it learns how the others play"),
         Option(
             "threads", int, 0,
-            "of a search; 0: one by nodes, by the clock as many as cores, or as QUARTET_THREADS says",
+            "of a search; 0: one by nodes, by the clock QUARTET_THREADS, or else one for each core",
             0, MOST_THREADS
         ),
     )

@@ -9,10 +9,10 @@
 # probability. A tree predicts nobody unless it is told to.
 #
 # Several threads may search one tree (Enzenberger and Mueller, "A Lock-Free Multithreaded
-# Monte-Carlo Tree Search Algorithm", 2009): no locks, but atomic numbers; who follows an edge counts
-# its visit at once and its share at the end, so that to the others it looks lost meanwhile (a
-# virtual loss, Chaslot et al. 2008), and they go elsewhere. One thread alone gives the same tree for
-# the same iterations, several do not.
+# Monte-Carlo Tree Search Algorithm", 2009): no locks, but atomic numbers; who follows an edge
+# counts its visit at once and its share at the end, so that to the others it looks lost meanwhile
+# (a virtual loss, Chaslot et al. 2008), and they go elsewhere. One thread alone gives the same tree
+# for the same iterations, several do not.
 #
 # A game's engine cimports or defines these names, then includes this file:
 #   State                                a struct that is a position by value
@@ -34,10 +34,10 @@
 # `context` is the tree's, a const void*: what these functions need beside the position.
 #
 # It offers MctsTree (memory made by mcts_new, freed by mcts_free), mcts_start and mcts_run. The
-# engine sets exploration, first_play and late, and resets stopped; context, where its functions need
-# one; predict, levels and confidence, where it has an opponent model. With several threads, each calls
-# mcts_run with a number of its own, below the one that mcts_start was told, and the functions above
-# are called by all of them at once.
+# engine sets exploration, first_play and late, and resets stopped; context, where its functions
+# need one; predict, levels and confidence, where it has an opponent model. With several threads,
+# each calls mcts_run with a number of its own, below the one that mcts_start was told, and the
+# functions above are called by all of them at once.
 
 from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t

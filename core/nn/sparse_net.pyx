@@ -1,8 +1,9 @@
 """Training of networks with few active inputs: a pass over samples, or over groups of them, and a
 step of the optimiser. See sparse_net.h.
 
-Written here because libraries have no kernel for it: docs/experiments/002 has the comparison with numpy,
-scipy and PyTorch. Arrays come from whoever offers buffers; all functions let other threads run.
+Written here because libraries have no kernel for it: docs/experiments/002 has the comparison with
+numpy, scipy and PyTorch. Arrays come from whoever offers buffers; all functions let other threads
+run.
 """
 
 from libc.stddef cimport size_t

@@ -42,6 +42,8 @@ class Job:
         self._numbers = count()
         self._asked: dict[int, asyncio.Future[Json]] = {}
         self._sending = asyncio.Lock()
+        self._reader: threading.Thread | None = None
+        self._closing = threading.Lock()
         self.over = False
 
     @property
@@ -54,7 +56,8 @@ class Job:
         with the name "over"."""
         self._loop, self._tell = asyncio.get_running_loop(), tell
         self._connection.send((kind, spec))
-        threading.Thread(target=self._read, args=(self._connection,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(self._connection,), daemon=True)
+        self._reader.start()
 
     async def ask(self, do: str, **data: Any) -> Json:
         """The worker's answer to a request. Raises Refused."""
@@ -73,13 +76,18 @@ class Job:
         return found
 
     def close(self) -> None:
-        """End the process with all that it has started. May be called again."""
-        self._process.terminate()
-        self._process.join(END_SECONDS)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._connection.close()
+        """End the process with all that it has started. May be called again, by any thread but the
+        reader: the connection is closed once, when nobody reads it any more, since its descriptor
+        may be another's a moment later."""
+        with self._closing:
+            self._process.terminate()
+            self._process.join(END_SECONDS)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
+            if self._reader is not None:
+                self._reader.join()
+            self._connection.close()
 
     def _read(self, connection: Connection) -> None:
         while True:

@@ -161,7 +161,9 @@ def search_late(uint64_t iterations, double deadline, double late, double held_u
     return done, searched.tree.workers[0].stall
 
 
-def search_together(seed, uint64_t iterations, int threads, int max_nodes=10_000, double confidence=0):
+def search_together(
+    seed, uint64_t iterations, int threads, int max_nodes=10_000, double confidence=0
+):
     """(best move, iterations made, nodes of the tree, faults found in it) where so many threads
     search; the others are predicted to take the first branch."""
     cdef Searched searched = Searched(max_nodes)

@@ -96,14 +96,18 @@ cdef class Position:
         return full_key(&self.board)
 
     def text(self):
-        return format_input([1 if self.board.own[0] >> i & 1 else 2 * (self.board.own[1] >> i & 1) for i in range(9)], self.board.ply)
+        first, second = self.board.own[0], self.board.own[1]
+        cells = [1 if first >> i & 1 else 2 * (second >> i & 1) for i in range(9)]
+        return format_input(cells, self.board.ply)
 
     def legal(self):
         return [] if over(&self.board) else self.pseudolegal() or [PASS]
 
     def pseudolegal(self):
         free = ALL & ~(self.board.own[0] | self.board.own[1])
-        return [(column, row) for column in range(3) for row in range(3) if free >> (3 * row + column) & 1]
+        return [
+            (column, row) for column in range(3) for row in range(3) if free >> (3 * row + column) & 1
+        ]
 
     def play(self, tuple move):
         cdef Position position = self.lose_turn()

@@ -86,7 +86,7 @@ cdef take_tables():
 
 
 cdef void fill_cells(Evaluation* e, int linear, int square, int middle, int stay) noexcept:
-    """A number for each cell: linear * d + square * d * d, d being the steps to the square, in 64ths
+    """For each cell linear * d + square * d * d, d being the steps to the square, in 64ths
     of a move; `middle` more in the middle of the board, `stay` less at home."""
     cdef int column, row, d
     for row in range(10):
@@ -219,7 +219,7 @@ cdef class Player:
         self, Evaluation* e, const State* root, uint64_t nodes, double deadline, const Move* moves,
         int count, int32_t* values, uint64_t random
     ):
-        """Thousandths of the visits of each move, as long as they differ, UNKNOWN of those that were
+        """Thousandths of the visits of each move, while they differ, UNKNOWN of those that were
         not tried; returns the iterations."""
         cdef Tree* t = self.tree
         cdef uint64_t done
@@ -273,7 +273,7 @@ cdef class Player:
         self, Evaluation* e, const State* root, uint64_t nodes, double deadline, Move* moves,
         int32_t* change, int count, int32_t* values
     ):
-        """What each move is worth after the last iteration, UNKNOWN of those that were not searched,
+        """What each move is worth after the last iteration, UNKNOWN of those not searched,
         the best first; nodes and depth."""
         cdef ReplySearch r
         cdef int32_t found[MAX_MOVES]

@@ -138,7 +138,10 @@ cdef inline void changes(
                     pool_solo_moved(&TABLES.solo, sums, start, end) - solo_before
                 )
         change[i] = e.cell[end] - e.cell[start] + (part >> 4)
-        if s.board.penalty[seat] + <int>DISTANCE[seat][moves[i] & 0xFF] == <int>DISTANCE[seat][code]:
+        if (
+            s.board.penalty[seat] + <int>DISTANCE[seat][moves[i] & 0xFF]
+            == <int>DISTANCE[seat][code]
+        ):
             change[i] = min(change[i], -s.cost[seat]) - 2 * ONE_MOVE
 
 
