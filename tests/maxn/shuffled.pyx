@@ -149,7 +149,7 @@ def search(
 
 
 def search_late(uint64_t iterations, double deadline, double late, double held_up, int at):
-    """(iterations made, the longest stall) on a clock that goes on by a millisecond with every look,
+    """(iterations made, the longest stall) on a clock that goes on by 1 ms with every look,
     and by `held_up` seconds at the look of that number."""
     global jump, jumping, looks, moment
     cdef Searched searched = Searched(10_000)

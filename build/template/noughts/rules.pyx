@@ -105,9 +105,8 @@ cdef class Position:
 
     def pseudolegal(self):
         free = ALL & ~(self.board.own[0] | self.board.own[1])
-        return [
-            (column, row) for column in range(3) for row in range(3) if free >> (3 * row + column) & 1
-        ]
+        cells = ((column, row) for column in range(3) for row in range(3))
+        return [(column, row) for column, row in cells if free >> (3 * row + column) & 1]
 
     def play(self, tuple move):
         cdef Position position = self.lose_turn()
