@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
 PROGRAM = """
 import os, subprocess, sys, time
-
-pytestmark = pytest.mark.slow
 what = sys.argv[1]
 if what == "leaves":
     subprocess.Popen(["sleep", "1234"], start_new_session=True)
@@ -340,6 +339,7 @@ def test_programs_that_misbehave_lose_and_nothing_else_suffers(
         slowest = max(slowest, time.monotonic() - started)
         time.sleep(0.05)
     found = page.state(match)
+    assert found["error"] == ""
     result = found["view"]["result"]
     assert (result["offender"], result["termination"]) == (1, termination)
     assert result["reason"].startswith("SECOND ")

@@ -107,8 +107,9 @@ class Viewer:
     def turn(self, turn: Turn) -> Json:
         """Show a turn; gives what is new."""
         before = self.position
-        while not before.over and before.to_move != turn.seat:  # nobody sits there
-            before = before.lose_turn()
+        if turn.move is not None or self.table.foul is not Penalty.GAME:
+            while not before.over and before.to_move != turn.seat:  # nobody sits there
+                before = before.lose_turn()
         if turn.move is not None:
             self.position = before.play(turn.move)
             if self.game.info.chance:
