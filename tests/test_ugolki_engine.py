@@ -370,3 +370,18 @@ def test_it_says_how_long_it_was_held_up() -> None:
     began = now()
     engine.choose(Position.start(), Limits(deadline=began + 0.05, late=began + 10))
     assert 0 < engine.stall < now() - began
+
+
+def test_whoever_hears_a_report_may_ask_what_is_expected() -> None:
+    """While the other threads go on: nobody waits for them."""
+    engine = Engine(threads=2)
+    asked = []
+
+    def hear(info: SearchInfo) -> None:
+        asked.append((info.move, engine.expectation()))
+        engine.stop()
+
+    begun = now()
+    engine.choose(Position.start(), Limits(deadline=begun + 60), hear)
+    assert now() < begun + 30
+    assert sum(asked[0][1] or ()) == pytest.approx(1)

@@ -525,8 +525,9 @@ cdef class Engine:
                 return
 
     cdef rest(self):
-        """Wait until no thread searches any more."""
-        while peek_i32(&self.helping):
+        """Wait until no thread searches any more; while a search goes on (whoever it reports to may
+        ask), nothing is waited for."""
+        while peek_i32(&self.tree.stopped) and peek_i32(&self.helping):
             sleep(WAIT)
 
     cdef uint64_t first_iterations(self, uint64_t most, limits):
