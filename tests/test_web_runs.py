@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
 MANY = 10_000
 SPEED = ["--in-process", "--nodes", "a=50", "--nodes", "b=50"]
 
@@ -285,7 +286,6 @@ def test_a_game_that_begins_anew_is_shown_anew(tmp_path: Path) -> None:
     assert (name, second["view"]["turns"]) == ("state", [])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "ataxx"
