@@ -145,7 +145,9 @@ class Tab:
 
     def place(self, cell: str) -> tuple[float, float]:
         """Where a cell is on the screen."""
-        box = self.find(f'[data-cell="{cell}"]').first.bounding_box()
+        found = self.find(f'[data-cell="{cell}"]').first
+        while (box := found.bounding_box()) is None:  # the board is being drawn anew
+            self.page.wait_for_timeout(20)
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def ask(self, path: str) -> Any:

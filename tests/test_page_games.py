@@ -3,7 +3,6 @@ page has never heard of; and programs that misbehave."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ PROGRAMS = ROOT / "tests" / "programs"
 LINES = ROOT / "tests" / "programs_lines" / "play.py"
 SHORT = {"moves": 4}
 """Options of a game that make it short, where it has them."""
-FIFTH = "noughts"
+FIFTH = "tictac"
 
 
 def programs() -> list[str]:
@@ -53,15 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def fifth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of a house with a game more."""
-    house = checkout.copy_built(tmp_path_factory.mktemp("fifth") / "checkout")
-    shutil.copytree(ROOT / "tests/fifth" / FIFTH, house / FIFTH, ignore=checkout.LEFT_BEHIND)
-    file = house / "quartet/registry.py"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(
-        text.replace("GAMES = {\n", f'GAMES = {{\n    "{FIFTH}": "{FIFTH}",\n'), encoding="utf-8"
-    )
-    done = checkout.build(house)
-    assert done.returncode == 0, done.stderr
+    house = checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", FIFTH)
     with serving(house, house=house) as server:
         yield server
 

@@ -292,7 +292,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
     folder.parent.mkdir()
     players = ["--player", "a=bot", "--player", "b=bot", "--option", "opening=4"]
     command = [sys.executable, "-m", "quartet", "tournament", "ataxx", *players, *SPEED]
-    command += ["--games", "40", "--jobs", "1", "--crowded", "--out", str(folder)]
+    command += ["--games", "160", "--jobs", "1", "--crowded", "--out", str(folder)]
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -312,7 +312,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
                 os.killpg(run.pid, signal.SIGKILL)
                 run.wait(ENOUGH)
                 stopped = page.get("/api/runs/ataxx")["recorded"]
-                assert stopped < 40
+                assert stopped < 160
                 run = start()
                 wait_for(
                     lambda: [
@@ -322,7 +322,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
                     ]
                 )
             assert run.wait(ENOUGH) == 0
-            assert page.get("/api/runs/ataxx")["recorded"] == 40
+            assert page.get("/api/runs/ataxx")["recorded"] == 160
             view = page.get("/api/view", run="ataxx", number=7)
             assert set(view["players"]) == {"a", "b"}
             assert len(view["turns"]) > 10
