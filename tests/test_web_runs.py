@@ -326,10 +326,12 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
             view = page.get("/api/view", run="ataxx", number=7)
             assert set(view["players"]) == {"a", "b"}
             assert len(view["turns"]) > 10
-            (folder / records.stderr_name(7)).write_text("ply 3, b: hello: you\nnonsense\n")
+            ply = next(t["ply"] for t in view["turns"] if view["players"][t["seat"]] == "b")
+            remark = f"ply {ply}, b: hello: you\nnonsense\n"
+            (folder / records.stderr_name(7)).write_text(remark)
             view = page.get("/api/view", run="ataxx", number=7)
             b = view["players"].index("b")
-            assert [t["said"] for t in view["turns"] if t["ply"] == 3] == [[[b, "hello: you"]]]
+            assert [t["said"] for t in view["turns"] if t["ply"] == ply] == [[[b, "hello: you"]]]
             assert view["result"]["reason"]
             text = page.client.get("/api/text", params={"run": "ataxx", "number": 7}).content
             assert text == (folder / records.log_name(7)).read_bytes()
