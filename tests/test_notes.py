@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import QuartetError
+from quartet import registry
 from quartet.arena import notes
 from quartet.arena.notes import Note
 from quartet.cli.running import without_note
@@ -88,10 +89,14 @@ def test_a_sequential_test_writes_its_verdict(tmp_path: Path) -> None:
     assert "- Decision: H1 accepted: the new version is stronger\n" in page
     assert "blocks, mean score 1.0000" in page
     assert "LLR" in page
-    commit = page.partition("- Commit: ")[2][:40]
-    assert set(commit) <= set("0123456789abcdef")
+    assert f"- Commit: {notes.commit()}\n" in page
     quartet("sprt", *GREEDY, *note, "--json", cwd=tmp_path)
     assert len(list((tmp_path / "docs/experiments").iterdir())) == 1
+
+
+def test_what_is_no_checkout_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "ROOT", tmp_path)
+    assert notes.commit() == "unknown"
 
 
 def test_every_run_of_games_can_write_one(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def play_unit(unit: Unit) -> GameResult:
 
 def test_it_beats_three_greedy_players() -> None:
     """Fixed nodes and seeds, so the same games on every machine; the measured share over 400 games
-    is in docs/results.md."""
+    is in docs/results/ugolki.md."""
     names = ("bot", "greedy", "greedy", "greedy")
     players = [Player(str(number), name, nodes=1000) for number, name in enumerate(names)]
     with ProcessPoolExecutor(2) as executor:

@@ -211,7 +211,7 @@ def test_who_does_not_learn_plays_on_as_before() -> None:
 
 def test_knowing_them_wins() -> None:
     """Fixed nodes and openings, so the same games on every machine; the measured shares are in
-    docs/results.md."""
+    docs/experiments/009 and 010."""
     won = {True: 0, False: 0}
     for knowing in won:
         for number in range(16):

@@ -1,7 +1,8 @@
 """The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which
 moves to try (network.h), and of the others' moves prior.pxd as well; after a playout in which
 everybody moves once, the value network says what the position is worth to whom. Who has been seen
-to play by an opponent policy is expected to go on so. docs/results.md has what each part brought.
+to play by an opponent policy is expected to go on so. docs/experiments 008 to 010, 016 and 017 have
+what each part brought.
 """
 
 import os

@@ -167,9 +167,16 @@ def _build(commit: str, tree: Path, root: Path) -> None:
     archive = draft / "archive.zip"
     excluded = [f":(exclude){name}" for name in LEFT_OUT]
     _git(
-        root, f"git cannot give the files of {commit}", "archive", "--format=zip",
-        f"--output={archive}", commit, "--", ".", *excluded,
-    )  # fmt: skip
+        root,
+        f"git cannot give the files of {commit}",
+        "archive",
+        "--format=zip",
+        f"--output={archive}",
+        commit,
+        "--",
+        ".",
+        *excluded,
+    )
     with zipfile.ZipFile(archive) as files:
         files.extractall(draft)
     archive.unlink()

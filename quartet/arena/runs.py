@@ -72,8 +72,7 @@ class Run:
         return outcome.of_records(self.plan, self.results, test)
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True):
     """Which games are meant; None: all.
 
     Attributes:

@@ -149,9 +149,19 @@ def command(
     numbers = list(range(2, len(casting.players)))
     drawn = exam.drawn(numbers, casting.seats, needed, f"{settings.seed}") if numbers else []
     match = Match(casting, written, pairs, [table[1:] for table in drawn])
-    optimiser = optimiser_of(method, chosen, match, games, batch, settings.seed, gains={
-        "a_ratio": a_ratio, "alpha": alpha, "gamma": gamma,
-    })  # fmt: skip
+    optimiser = optimiser_of(
+        method,
+        chosen,
+        match,
+        games,
+        batch,
+        settings.seed,
+        gains={
+            "a_ratio": a_ratio,
+            "alpha": alpha,
+            "gamma": gamma,
+        },
+    )
     facts = {
         "parameters": [msgspec.to_builtins(parameter) for parameter in chosen],
         "method": method,

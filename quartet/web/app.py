@@ -356,11 +356,10 @@ class Server:
             raise Refused("a result is win, draw or loss, of a player", 400)
         if wish.sort not in SORTS:
             raise Refused(f"games are sorted by {', '.join(SORTS)}", 400)
-        chosen = Filter(wish.player, wish.result, wish.forfeit, wish.opening, wish.least, wish.most)
         reader = self.runs.reader(request.path_params["run"])
         page = await asyncio.to_thread(
             reader.games,
-            chosen,
+            wish,
             wish.sort,
             down=wish.order == "desc",
             offset=max(0, wish.offset),
@@ -398,15 +397,9 @@ class _Try(msgspec.Struct, frozen=True):
     parts: list[str] | None = None
 
 
-class _Games(msgspec.Struct, frozen=True):
-    """Which games of a run are wanted."""
+class _Games(Filter, frozen=True):
+    """Which games of a run are wanted, and how they are shown."""
 
-    player: str | None = None
-    result: str | None = None
-    forfeit: bool = False
-    opening: int | None = None
-    least: int | None = None
-    most: int | None = None
     sort: str = "number"
     order: str = "asc"
     offset: int = 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
-from quartet.arena import outcome, ratings, records
+from quartet.arena import outcome, ratings, records, tuning
 from quartet.arena import runs as recorded
 from quartet.arena.curves import Curve, curves
 from quartet.arena.runs import Filter, Run, known
@@ -52,9 +52,6 @@ SMALL = 2**20
 """Bytes of records that are read for the list of runs alone."""
 SAID = re.compile(r"ply (\d+), (.*?): (.*)")
 """A line of the record of what programs said."""
-TRAJECTORY = "trajectory.jsonl"
-"""The file in the folder of a tuning that has a line for every batch of games: `games`, and
-`values` by parameter."""
 RESAMPLES = 50
 """Of the bootstrap that gives ratings of more than two players their intervals."""
 SORTS: dict[str, Callable[[GameResult], float]] = {
@@ -63,13 +60,6 @@ SORTS: dict[str, Callable[[GameResult], float]] = {
     "seconds": lambda game: game.seconds,
 }
 """What games can be sorted by."""
-
-
-class _Step(msgspec.Struct, frozen=True):
-    """A line of a tuning's trajectory."""
-
-    games: int
-    values: dict[str, float]
 
 
 class Reader:
@@ -235,21 +225,13 @@ class Reader:
     # Reading.
 
     def _files(self) -> list[Path]:
-        names = ("run.json", "plan.json", "games.jsonl", records.LINES, outcome.TEST, TRAJECTORY)
+        own = ("run.json", "plan.json", "games.jsonl")
+        names = (*own, records.LINES, outcome.TEST, tuning.TRAJECTORY)
         return [self.folder / name for name in names]
 
     def _parameters(self) -> list[Curve]:
-        """The parameters of a tuning as they move; none of another run. Raises TextError."""
-        try:
-            data = (self.folder / TRAJECTORY).read_bytes()
-            steps = [
-                msgspec.json.decode(line, type=_Step)
-                for line in data[: data.rfind(b"\n") + 1].splitlines()
-            ]
-        except OSError:
-            return []
-        except msgspec.DecodeError as error:
-            raise TextError(f"{TRAJECTORY} cannot be read: {error}") from error
+        """The parameters of a tuning as they move; none of another run. Raises QuartetError."""
+        steps = tuning.read(self.folder)
         games = [float(step.games) for step in steps]
         names = steps[0].values if steps else {}
         return [

@@ -1,33 +1,11 @@
 // A game looked at afterwards: what every move lost, other lines, what an engine sees, and the better moves to find.
+import { EnginePanel } from "./engine.js";
+import { Exercise } from "./exercise.js";
 import { BoardPanel, Game, GraphPanel, MoveList, PlayersPanel, playedMoves, scoreCurves, timeBars } from "./game.js";
+import { FLAWS, SIGNS, tellSeats, tellTurn } from "./judged.js";
 import { openLogs } from "./logs.js";
 import { resultText } from "./match.js";
-import {
-  fill,
-  follow,
-  get,
-  guarded,
-  h,
-  known,
-  many,
-  moveText,
-  number,
-  percent,
-  post,
-  remove,
-  say,
-  seatTag,
-  sourceFrom,
-  sourceQuery,
-  t,
-  who,
-} from "./page.js";
-
-const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??", foul: "✗", best: "", good: "", forced: "□" };
-const FLAWS = ["inaccuracy", "mistake", "blunder", "foul"];
-const TO_FIND = ["inaccuracy", "mistake", "blunder"];
-const labelTag = label =>
-  label ? h("span", { class: "label " + label }, (SIGNS[label] ? SIGNS[label] + " " : "") + t("label_" + label)) : null;
+import { fill, follow, get, guarded, h, known, percent, post, say, sourceFrom, sourceQuery, t } from "./page.js";
 
 /** What tells a lens from others: its name, and its seat where there is one for each. */
 const lensKey = (lens, all) =>
@@ -48,8 +26,6 @@ async function reviewGame(main, { parameters, games }, asked) {
   let moves = asked.moves || [],
     found = { turns: {}, document: null, state: "waiting", done: 0, total: 0, error: "" };
   let before = false,
-    exercise = null,
-    analysis = null,
     lensAt = "",
     lenses = [],
     shownPosition = null,
@@ -59,7 +35,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   const turnAt = i => found.document?.turns[i] ?? found.turns[i];
   const doc = () => found.document;
   const base = () =>
-    exercise ? exercise.number : before && panel.step > 0 && !moves.length ? panel.step - 1 : panel.step;
+    exercise.task ? exercise.task.number : before && panel.step > 0 && !moves.length ? panel.step - 1 : panel.step;
   const here = () => ({ ...source, step: base(), ...(moves.length ? { moves } : {}) });
 
   // The panels.
@@ -83,8 +59,6 @@ async function reviewGame(main, { parameters, games }, asked) {
   const progressLine = h("p", { class: "progress", id: "progress" }, progress, h("span", { class: "dim" }));
   const now = h("section", { class: "card", id: "now", "aria-live": "polite" });
   const line = h("section", { class: "card", id: "variation", hidden: true });
-  const task = h("section", { class: "card", id: "exercise" });
-  const engine = h("section", { class: "card", id: "analysis" });
   const sums = h("section", {
     class: "card scroll",
     id: "sums",
@@ -137,7 +111,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       if (moves.length) {
         const last = shownPosition?.last;
         if (last) arrows.push({ parts: last.parts, seat: last.seat, kind: "played" });
-      } else if (exercise) arrows.push(...playedMoves(view.turns[exercise.number]));
+      } else if (exercise.task) arrows.push(...playedMoves(view.turns[exercise.task.number]));
       else {
         if (r?.best && !r.is_best && r.label !== "forced") arrows.push({ parts: r.best.parts || [], kind: "best" });
         arrows.push(...playedMoves(turn));
@@ -146,13 +120,13 @@ async function reviewGame(main, { parameters, games }, asked) {
             .slice(0, 4)
             .forEach((c, i) => arrows.push({ parts: c.parts || [], kind: "best", width: 0.6, rank: i + 1 }));
       }
-      if (exercise?.shown) arrows.push({ parts: exercise.shown, kind: "best" });
-      if (analysis && !exercise)
-        for (const l of [...analysis.lines].reverse())
+      if (exercise.task?.shown) arrows.push({ parts: exercise.task.shown, kind: "best" });
+      if (engine.analysis && !exercise.task)
+        for (const l of [...engine.analysis.lines].reverse())
           arrows.push({ parts: l.parts[0] || [], kind: "hint", width: 1.2 - 0.25 * l.rank, rank: l.rank });
       return {
         moves: arrows,
-        changed: moves.length || exercise || before || !turn ? null : turn.seat,
+        changed: moves.length || exercise.task || before || !turn ? null : turn.seat,
         lens: focused(lenses.find(l => lensKey(l, lenses) === lensAt)),
       };
     },
@@ -161,7 +135,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       refresh();
     },
     chosen: guarded(async choice => {
-      if (exercise) return attempt(choice);
+      if (exercise.task) return exercise.attempt(choice);
       const next = view.turns[base()];
       if (!moves.length && next && next.move === choice.move) return panel.go(base() + 1);
       if (!moves.length && base() !== panel.step) {
@@ -176,9 +150,28 @@ async function reviewGame(main, { parameters, games }, asked) {
       n: () => mistake(1),
       p: () => mistake(-1),
       b: () => beforeBox.click(),
-      e: () => toggleEngine(),
+      e: () => engine.toggle(),
       Backspace: () => moves.length && shorten(moves.length - 1),
     },
+  });
+
+  const exercise = new Exercise(view, {
+    turnAt,
+    threshold: () => doc()?.thresholds?.[1] ?? 0.1,
+    judge: (number, parts) => post(`reviews/${found.id}/try`, { number, parts }),
+    posed: number => {
+      engine.stop();
+      moves = [];
+      before = beforeBox.checked = false;
+      panel.go(number);
+    },
+    ended: () => panel.go(panel.step),
+    draw: () => panel.draw(),
+  });
+  const engine = new EnginePanel(about?.built_in[0]?.name || "bot", {
+    from: here,
+    paused: () => exercise.task !== null,
+    draw: () => panel.draw(),
   });
 
   /** Of many regions or paths those that begin or lie under the pointer, or the best few. */
@@ -207,7 +200,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   }
   function leaveLine(step) {
     moves = [];
-    stopExercise();
+    exercise.stop();
     panel.go(step);
   }
   function shorten(length) {
@@ -239,12 +232,10 @@ async function reviewGame(main, { parameters, games }, asked) {
     const turn = ++fetching;
     setTimeout(
       () => turn === fetching && fetchPosition(turn).catch(error => say(error.message, true)),
-      moves.length || exercise ? 0 : 60,
+      moves.length || exercise.task ? 0 : 60,
     );
-    clearTimeout(engineTimer);
-    if (analysis) engineTimer = setTimeout(() => startEngine().catch(error => say(error.message, true)), 250);
+    engine.moved();
   }
-  let engineTimer = null;
   async function fetchPosition(turn) {
     const position = await post("position", here());
     if (turn !== fetching) return;
@@ -294,130 +285,11 @@ async function reviewGame(main, { parameters, games }, asked) {
     );
   }
 
-  /** What is said of the turn that is shown. */
   function showNow() {
-    const i = panel.step - 1,
-      turn = view.turns[i],
-      r = turnAt(i);
-    now.hidden = exercise !== null;
-    fill(now);
-    if (!turn) {
-      now.append(h("p", {}, t("at_start")), doc()?.start ? h("p", { class: "dim" }, sharesText(doc().start)) : "");
-      return;
-    }
-    const facts = [];
-    if (r) {
-      if (r.loss >= 0.0005) facts.push(t("lost", { x: percent(r.loss) }) + (r.proven ? ` (${t("proven")})` : ""));
-      else if (r.loss == null && r.score_loss) facts.push(t("lost", { x: number(r.score_loss) }));
-      if (r.missed_win) facts.push(t("missed_win"));
-      if (r.luck) facts.push(t("luck", { x: (r.luck > 0 ? "+" : "") + percent(r.luck) }));
-      if (r.gain) facts.push(t("swung", { name: doc()?.score_name || view.score_name, x: number(r.gain) }));
-      if (doc()?.turning_point === i) facts.push(t("turning_point"));
-    }
-    facts.push(
-      `${turn.seconds.toFixed(2)} s` +
-        (turn.clock != null ? `, ${t("left", { s: (turn.clock / 1000).toFixed(1) })}` : "") +
-        (r?.idle ? `, ${t("idle")}` : ""),
-    );
-    if (turn.drawn != null) facts.push(t("drew", { x: turn.drawn }));
-    now.append(
-      h(
-        "p",
-        {},
-        h("span", { class: "dim" }, `${turn.ply}. `),
-        seatTag(turn.seat, h("b", {}, `${who(view, turn.seat)}: ${moveText(turn)} `)),
-        labelTag(r?.label),
-      ),
-      turn.reason ? h("p", { class: "bad" }, turn.reason) : "",
-      h("p", {}, facts.join("; ")),
-    );
-    if (r?.shares) now.append(h("p", { class: "dim" }, sharesText(r.shares)));
-    if (r?.best && !r.is_best) {
-      now.append(
-        h(
-          "p",
-          {},
-          t(r.loss == null || r.loss >= (doc()?.thresholds?.[0] ?? 0.05) ? "better" : "engines_move"),
-          " ",
-          h("b", { class: "best-move" }, r.best.move),
-          r.best.share != null ? ` ${percent(r.best.share)}` : "",
-          (r.line || []).length > 1
-            ? h("span", { class: "dim" }, "  " + t("then", { line: r.line.slice(1).join(" · ") }))
-            : "",
-        ),
-      );
-    }
-    if (r?.candidates?.length) {
-      now.append(
-        h(
-          "div",
-          { class: "scroll", tabindex: 0, "aria-label": t("candidates") },
-          h(
-            "table",
-            {},
-            h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                h("th", {}, "#"),
-                h("th", {}, t("candidates")),
-                h("th", { class: "n" }, t("win")),
-                h("th", { class: "n" }, t("score")),
-              ),
-            ),
-            h(
-              "tbody",
-              {},
-              r.candidates.map((c, k) =>
-                h(
-                  "tr",
-                  {},
-                  h("td", {}, k + 1),
-                  h("td", {}, c.move + (c.move === turn.move ? ` (${t("played")})` : "")),
-                  h("td", { class: "n" }, percent(c.share) + (c.proven ? " ✓" : "")),
-                  h("td", { class: "n" }, number(c.score)),
-                ),
-              ),
-            ),
-          ),
-        ),
-      );
-    }
-    if (r?.overlooked?.length)
-      now.append(
-        h(
-          "p",
-          { class: "dim" },
-          t("overlooked", { n: r.overlooked_count }) +
-            " " +
-            r.overlooked.map(([move, gain]) => `${move} +${number(gain)}`).join(", "),
-        ),
-      );
-    if (r?.harm?.length)
-      now.append(
-        h(
-          "p",
-          { class: "dim" },
-          t("took") +
-            " " +
-            r.harm.map((x, s) => `${view.labels[s]} ${x > 0 ? "−" : "+"}${percent(Math.abs(x))}`).join(", "),
-        ),
-      );
-    for (const o of r?.second_opinions || [])
-      now.append(
-        h("p", { class: "dim" }, `${o.engine}: ${o.label ? t("label_" + o.label) : number(o.score_loss)}, ${o.best}`),
-      );
-    const said = [...(turn.said || []).map(([seat, text]) => `${view.labels[seat] ?? "?"}: ${text}`)];
-    if (said.length)
-      now.append(h("pre", { class: "remarks", tabindex: 0, "aria-label": t("remarks") }, said.join("\n")));
+    const i = panel.step - 1;
+    now.hidden = exercise.task !== null;
+    tellTurn(now, view, i, turnAt(i), doc());
   }
-  const sharesText = shares =>
-    view.players
-      .map((p, s) => (p == null ? null : `${view.labels[s]} ${percent(shares[s])}`))
-      .filter(Boolean)
-      .join(", ");
 
   function drawGraph() {
     const seats = view.players.map((p, s) => s).filter(s => view.players[s] !== null),
@@ -435,7 +307,7 @@ async function reviewGame(main, { parameters, games }, asked) {
         }
       : scoreCurves(view);
     const flaws =
-      any && !exercise
+      any && !exercise.task
         ? turns
             .map((turn, i) => [turn, turnAt(i), i])
             .filter(([, r]) => r?.shares && FLAWS.includes(r.label))
@@ -448,341 +320,6 @@ async function reviewGame(main, { parameters, games }, asked) {
     );
   }
 
-  // Find the better move.
-  const tasks = seat =>
-    view.turns
-      .map((turn, i) => i)
-      .filter(i => TO_FIND.includes(turnAt(i)?.label) && (seat === "" || view.turns[i].seat === +seat));
-  function showTask() {
-    if (!exercise) {
-      const all = tasks("");
-      task.hidden = !all.length;
-      const choice = h(
-        "select",
-        { id: "exercise-seat", "aria-label": t("whose_mistakes") },
-        h("option", { value: "" }, t("everybody")),
-        view.players.map((p, s) => (p == null ? null : h("option", { value: s }, who(view, s)))),
-      );
-      fill(
-        task,
-        h("h2", {}, t("exercise")),
-        h(
-          "p",
-          { class: "actions" },
-          choice,
-          h(
-            "button",
-            {
-              type: "button",
-              class: "main",
-              id: "exercise-start",
-              onclick: () => {
-                const left = tasks(choice.value);
-                if (!left.length) return say(t("no_mistakes"));
-                exercise = { left, at: 0, solved: 0 };
-                return pose();
-              },
-            },
-            t("exercise_start", { n: all.length }),
-          ),
-        ),
-      );
-      return;
-    }
-    const { number: i, at, left, said, done } = exercise,
-      turn = view.turns[i];
-    fill(
-      task,
-      h("h2", {}, t("exercise_of", { at: at + 1, n: left.length })),
-      h(
-        "p",
-        { id: "exercise-text", role: "status" },
-        seatTag(turn.seat, h("b", {}, who(view, turn.seat))),
-        " ",
-        t("exercise_text", { move: moveText(turn), x: percent(turnAt(i)?.loss) }),
-      ),
-      said ? h("p", { class: done ? "good" : "bad", id: "exercise-said", role: "status" }, said) : null,
-      h(
-        "p",
-        { class: "actions" },
-        done
-          ? null
-          : h(
-              "button",
-              {
-                type: "button",
-                id: "exercise-show",
-                onclick: () => {
-                  const best = turnAt(i)?.best;
-                  Object.assign(exercise, {
-                    done: true,
-                    shown: best?.parts || [],
-                    said: t("solution", { move: best?.move ?? "–" }),
-                  });
-                  showTask();
-                  panel.draw();
-                },
-              },
-              t("show_solution"),
-            ),
-        h(
-          "button",
-          {
-            type: "button",
-            id: "exercise-next",
-            class: done ? "main" : "",
-            onclick: () => {
-              if (at + 1 < left.length) {
-                exercise = { left, at: at + 1, solved: exercise.solved };
-                return pose();
-              }
-              say(t("exercise_done", { n: exercise.solved, of: left.length }));
-              stopExercise();
-              return panel.go(panel.step);
-            },
-          },
-          t("next"),
-        ),
-        h(
-          "button",
-          {
-            type: "button",
-            id: "exercise-stop",
-            onclick: () => {
-              stopExercise();
-              panel.go(panel.step);
-            },
-          },
-          t("stop"),
-        ),
-      ),
-    );
-  }
-  function pose() {
-    exercise.number = exercise.left[exercise.at];
-    stopEngine();
-    moves = [];
-    before = beforeBox.checked = false;
-    panel.go(exercise.number);
-    showTask();
-  }
-  async function attempt(choice) {
-    const mine = exercise,
-      i = mine.number;
-    if (mine.done) return;
-    mine.said = t("looking");
-    showTask();
-    const got = await post(`reviews/${found.id}/try`, { number: i, parts: choice.parts });
-    if (exercise !== mine) return;
-    const threshold = doc()?.thresholds?.[1] ?? 0.1,
-      loss = got.loss ?? null,
-      was = turnAt(i)?.loss ?? 0;
-    const good = got.is_best || (loss != null && loss < threshold),
-      text = { move: got.move, x: percent(Math.max(0, loss ?? 0)) };
-    mine.shown = choice.parts;
-    mine.said = got.is_best
-      ? t("try_best", text)
-      : good
-        ? t("try_good", text)
-        : got.move === view.turns[i].move
-          ? t("try_same")
-          : loss != null && loss < was
-            ? t("try_less", text)
-            : t("try_bad", text);
-    if (good) Object.assign(mine, { done: true, solved: mine.solved + 1 });
-    showTask();
-    panel.draw();
-  }
-  function stopExercise() {
-    if (!exercise) return;
-    exercise = null;
-    showTask();
-  }
-
-  // What an engine sees.
-  let engineId = null,
-    unfollowEngine = null;
-  function toggleEngine() {
-    if (analysis) stopEngine();
-    else {
-      analysis = { lines: [] };
-      startEngine().catch(error => say(error.message, true));
-    }
-    showEngine();
-  }
-  async function startEngine() {
-    await endEngine();
-    if (!analysis || exercise) return;
-    const mine = (analysis = { lines: [] }),
-      started = await post("analyses", {
-        from: here(),
-        player: about?.built_in[0]?.name || "bot",
-        options: {},
-        seconds: null,
-        nodes: null,
-        lines: 3,
-      });
-    if (analysis !== mine) {
-      await remove("analyses/" + started.id).catch(() => {});
-      return;
-    }
-    engineId = started.id;
-    const add = l => {
-      mine.lines = [...mine.lines.filter(o => o.rank !== l.rank), l].sort((a, b) => a.rank - b.rank);
-    };
-    const shown = () => {
-      if (analysis !== mine) return;
-      showEngine();
-      panel.draw();
-    };
-    unfollowEngine = follow("analysis/" + engineId, {
-      state: event => {
-        for (const l of event.analysis.lines) add(l);
-        shown();
-      },
-      line: event => {
-        add(event.line);
-        shown();
-      },
-      end: event => {
-        mine.over = true;
-        mine.error = event.error;
-        mine.candidates = event.candidates;
-        if (!mine.lines.length && event.best) add({ rank: 1, line: [event.best.move], parts: [event.best.parts] });
-        shown();
-      },
-      gone: () => {},
-    });
-  }
-  async function endEngine() {
-    const id = engineId;
-    engineId = null;
-    if (unfollowEngine) unfollowEngine();
-    unfollowEngine = null;
-    if (id) await remove("analyses/" + id).catch(() => {});
-  }
-  function stopEngine() {
-    clearTimeout(engineTimer);
-    analysis = null;
-    endEngine();
-    showEngine();
-    panel.draw();
-  }
-  const engineButton = h("button", { type: "button", id: "engine", onclick: () => toggleEngine() }),
-    engineLines = h("div");
-  engine.append(h("h2", {}, t("analysis")), h("p", { class: "actions" }, engineButton), engineLines);
-  function showEngine() {
-    engineButton.textContent = t(analysis ? "engine_off" : "engine_on");
-    engineButton.setAttribute("aria-pressed", String(!!analysis));
-    fill(
-      engineLines,
-      ...(analysis?.error ? [h("p", { class: "bad" }, analysis.error)] : []),
-      ...(analysis?.lines || []).map(l =>
-        h(
-          "p",
-          { class: "engine-line" },
-          h("span", { class: "rank-tag" }, l.rank),
-          " ",
-          h("b", {}, l.share != null ? percent(l.share) : number(l.score)),
-          " ",
-          h(
-            "span",
-            { class: "dim" },
-            [
-              l.depth != null ? t("depth", { depth: l.depth }) : "",
-              l.nodes ? t("nodes", { n: many(l.nodes) }) : "",
-              l.nps ? t("speed", { speed: many(l.nps) }) : "",
-            ]
-              .filter(Boolean)
-              .join(", "),
-          ),
-          h("span", { class: "line" }, " " + (l.line || []).join(" · ")),
-        ),
-      ),
-    );
-  }
-  showEngine();
-
-  // The tables.
-  function showSums() {
-    const d = doc();
-    sums.hidden = !d;
-    if (!d) return;
-    const columns = [
-      [t("player"), s => seatTag(s.seat, who(view, s.seat)), ""],
-      [t("accuracy"), s => number(s.accuracy, 1), "n"],
-      [t("lost_all"), s => (s.loss != null ? number(s.loss) : number(s.score_loss)), "n"],
-      ...TO_FIND.map(label => [`${SIGNS[label]} ${t("label_" + label)}`, s => s.labels[label] ?? 0, "n"]),
-      [t("missed_wins"), s => s.missed_wins, "n"],
-      ...(d.seats.some(s => s.luck != null) ? [[t("luck_all"), s => number(s.luck), "n"]] : []),
-      [t("time"), s => `${s.seconds.toFixed(1)} s`, "n"],
-      [t("time_idle"), s => `${s.idle_seconds.toFixed(1)} s`, "n"],
-    ];
-    fill(
-      sums,
-      h("h2", {}, t("seats_table")),
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            columns.map(([title, , kind]) => h("th", { class: kind }, title)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          d.seats
-            .filter(s => s.player != null)
-            .map(s =>
-              h(
-                "tr",
-                {},
-                columns.map(([, value, kind]) => h("td", { class: kind }, value(s))),
-              ),
-            ),
-        ),
-      ),
-    );
-    if (d.harm?.length) {
-      sums.append(
-        h("h2", {}, t("harm")),
-        h(
-          "table",
-          {},
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              h("th", {}, ""),
-              view.labels.map(l => h("th", { class: "n" }, l)),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            d.harm.map((row, s) =>
-              h(
-                "tr",
-                {},
-                h("td", {}, seatTag(s, who(view, s))),
-                row.map(x => h("td", { class: "n" }, number(x, 2))),
-              ),
-            ),
-          ),
-        ),
-      );
-    }
-    sums.append(
-      h("p", { class: "dim" }, d.engines.map(e => t("judged_by", { name: e.name, n: many(e.nodes) })).join("; ")),
-    );
-  }
   function showProgress() {
     const running = ["waiting", "running"].includes(found.state);
     progressLine.hidden = !running && !found.error;
@@ -828,8 +365,8 @@ async function reviewGame(main, { parameters, games }, asked) {
         players.element,
         graph.element,
         progressLine,
-        task,
-        engine,
+        exercise.element,
+        engine.element,
         h("section", { class: "card" }, h("h2", {}, t("moves")), list.element),
         sums,
       ),
@@ -860,7 +397,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   panel.quiet = true;
   panel.go(asked.step ?? 0);
   panel.quiet = false;
-  showTask();
+  exercise.show();
   showProgress();
 
   let unfollow = () => {};
@@ -872,7 +409,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       drawGraph();
       showProgress();
       showNow();
-      if (!exercise) showTask();
+      if (!exercise.task) exercise.show();
       panel.draw();
     }, 50);
   };
@@ -888,7 +425,8 @@ async function reviewGame(main, { parameters, games }, asked) {
       Object.assign(found, { document, state: "done", done: found.total });
       list.update(view.turns, true);
       list.mark(panel.step);
-      showSums();
+      sums.hidden = false;
+      tellSeats(sums, view, document);
       changed();
     };
     unfollow = follow("review/" + made.id, {
@@ -923,9 +461,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   }
   return () => {
     unfollow();
-    analysis = null;
-    endEngine();
-    clearTimeout(engineTimer);
+    engine.close();
     clearTimeout(late);
     fetching += 1;
     panel.close();

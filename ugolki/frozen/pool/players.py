@@ -5,8 +5,9 @@ of a change that is finished, never while one is being chosen or anything is bei
 against an opponent that was tuned on is no figure of strength. `quartet exam` takes either half;
 what trains and tunes refuses the even ones (`quartet.registry.require_training`).
 
-Rows never change, nor does the engine: new players are new rows at the end, two at a time, so that
-the halves stay alike.
+Once figures against them are published rows never change, nor does the engine: new players are new
+rows at the end, two at a time, so that the halves stay alike. docs/experiments/017 says how strong
+they are, and which even rows were replaced when some of their results were known.
 """
 
 from __future__ import annotations

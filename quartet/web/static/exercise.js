@@ -1,0 +1,146 @@
+// Find the better move: the mistakes of a game, put on the board one after the other.
+import { fill, h, moveText, percent, say, seatTag, t, who } from "./page.js";
+import { TO_FIND } from "./judged.js";
+
+export class Exercise {
+  /** `turnAt` gives what is known of a turn, `threshold` what a good move may lose, `judge` what the server says of a
+      try; `posed` puts a turn on the board, `ended` goes back to the game, `draw` draws the board anew. */
+  constructor(view, { turnAt, threshold, judge, posed, ended, draw }) {
+    Object.assign(this, { view, turnAt, threshold, judge, posed, ended, draw, task: null });
+    this.element = h("section", { class: "card", id: "exercise" });
+  }
+
+  /** The turns of a seat, or of all, that are to be found. */
+  mistakes(seat) {
+    return this.view.turns
+      .map((turn, i) => i)
+      .filter(i => TO_FIND.includes(this.turnAt(i)?.label) && (seat === "" || this.view.turns[i].seat === +seat));
+  }
+
+  show() {
+    if (this.task) this.showTask();
+    else this.showStart();
+  }
+
+  showStart() {
+    const all = this.mistakes("");
+    this.element.hidden = !all.length;
+    const choice = h(
+      "select",
+      { id: "exercise-seat", "aria-label": t("whose_mistakes") },
+      h("option", { value: "" }, t("everybody")),
+      this.view.players.map((p, s) => (p == null ? null : h("option", { value: s }, who(this.view, s)))),
+    );
+    fill(
+      this.element,
+      h("h2", {}, t("exercise")),
+      h(
+        "p",
+        { class: "actions" },
+        choice,
+        h(
+          "button",
+          {
+            type: "button",
+            class: "main",
+            id: "exercise-start",
+            onclick: () => {
+              const left = this.mistakes(choice.value);
+              return left.length ? this.pose({ left, at: 0, solved: 0 }) : say(t("no_mistakes"));
+            },
+          },
+          t("exercise_start", { n: all.length }),
+        ),
+      ),
+    );
+  }
+
+  showTask() {
+    const { number: i, at, left, said, done } = this.task,
+      turn = this.view.turns[i];
+    const button = (id, main, text, onclick) =>
+      h("button", { type: "button", id: "exercise-" + id, class: main ? "main" : "", onclick }, t(text));
+    fill(
+      this.element,
+      h("h2", {}, t("exercise_of", { at: at + 1, n: left.length })),
+      h(
+        "p",
+        { id: "exercise-text", role: "status" },
+        seatTag(turn.seat, h("b", {}, who(this.view, turn.seat))),
+        " ",
+        t("exercise_text", { move: moveText(turn), x: percent(this.turnAt(i)?.loss) }),
+      ),
+      said ? h("p", { class: done ? "good" : "bad", id: "exercise-said", role: "status" }, said) : null,
+      h(
+        "p",
+        { class: "actions" },
+        done ? null : button("show", false, "show_solution", () => this.solve()),
+        button("next", done, "next", () => this.next()),
+        button("stop", false, "stop", () => this.leave()),
+      ),
+    );
+  }
+
+  pose(task) {
+    this.task = { ...task, number: task.left[task.at] };
+    this.posed(this.task.number);
+    this.show();
+  }
+
+  solve() {
+    const best = this.turnAt(this.task.number)?.best;
+    Object.assign(this.task, {
+      done: true,
+      shown: best?.parts || [],
+      said: t("solution", { move: best?.move ?? "–" }),
+    });
+    this.show();
+    this.draw();
+  }
+
+  next() {
+    const { left, at, solved } = this.task;
+    if (at + 1 < left.length) return this.pose({ left, at: at + 1, solved });
+    say(t("exercise_done", { n: solved, of: left.length }));
+    return this.leave();
+  }
+
+  async attempt(choice) {
+    const mine = this.task,
+      i = mine.number;
+    if (mine.done) return;
+    mine.said = t("looking");
+    this.show();
+    const got = await this.judge(i, choice.parts);
+    if (this.task !== mine) return;
+    const loss = got.loss ?? null,
+      was = this.turnAt(i)?.loss ?? 0;
+    const good = got.is_best || (loss != null && loss < this.threshold()),
+      text = { move: got.move, x: percent(Math.max(0, loss ?? 0)) };
+    mine.shown = choice.parts;
+    mine.said = got.is_best
+      ? t("try_best", text)
+      : good
+        ? t("try_good", text)
+        : got.move === this.view.turns[i].move
+          ? t("try_same")
+          : loss != null && loss < was
+            ? t("try_less", text)
+            : t("try_bad", text);
+    if (good) Object.assign(mine, { done: true, solved: mine.solved + 1 });
+    this.show();
+    this.draw();
+  }
+
+  /** Nothing is to be found any more. */
+  stop() {
+    if (!this.task) return;
+    this.task = null;
+    this.show();
+  }
+
+  leave() {
+    this.stop();
+    this.ended();
+  }
+}
