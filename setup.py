@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import BaseError
 
 if TYPE_CHECKING:
@@ -40,6 +42,23 @@ STAMP = Path(SCRATCH, "last-build")
 
 ROOMS = ("core", *GAMES.values(), "quartet")
 """The folders at the top that are installed, with all packages in them."""
+
+SOURCE = Path("quartet", "source")
+"""The folder of an installed wheel with what `quartet pack` needs beside the rooms."""
+TRAVELLERS = ("build/**/*", "setup.py", "pyproject.toml")
+"""What lies in it, as in a checkout."""
+BUILT = "built.txt"
+"""The file beside them that says from which commit a wheel was made, and how; source distributions
+have one with the commit alone."""
+
+LIMITED = (
+    MODE == "release"
+    and "bdist_wheel" in sys.argv
+    and not sysconfig.get_config_var("Py_GIL_DISABLED")
+)
+"""Whether modules keep to Python's limited API, so that one wheel serves every Python from 3.11
+on."""
+LIMITED_API = "0x030B0000"
 
 
 def directives(mode: str) -> dict[str, object]:
@@ -92,6 +111,7 @@ class BuildExtensions(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args = compile_flags(kind, platform.machine())
         made_by = f"{MODE} {CPU} {kind} {' '.join(getattr(self.compiler, 'compiler_so', []))}"
+        made_by += " abi3" * LIMITED
         if is_outdated() or STAMP.read_text() != made_by:
             self.force = True  # the same sources, made otherwise
         super().build_extensions()
@@ -105,6 +125,35 @@ class BuildExtensions(build_ext):
             if "Visual C++" in str(error):
                 raise SystemExit(f"quartet: {NO_COMPILER}") from None
             raise
+
+
+class BuildPython(build_py):
+    """Takes the source along into a wheel, and where it comes from."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        target = Path(self.build_lib, SOURCE)
+        files = [path for pattern in TRAVELLERS for path in Path().glob(pattern)]
+        for path in files:
+            if path.is_file() and "__pycache__" not in path.parts:
+                (target / path.parent).mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target / path)
+        made = [commit(), f"{MODE} {CPU}{' abi3' * LIMITED}"]
+        (target / BUILT).write_text(", ".join(filter(None, made)), encoding="utf-8")
+
+
+def commit() -> str:
+    """ "commit 0123456789ab", of a checkout by git, of a source distribution by its file; empty where
+    nothing tells."""
+    if Path(BUILT).is_file():
+        return Path(BUILT).read_text(encoding="utf-8").strip()
+    if not Path(".git").exists() or shutil.which("git") is None:
+        return ""
+    told = ["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
+    done = subprocess.run(told, capture_output=True, text=True, check=False)
+    return f"commit {done.stdout.strip()}" if done.returncode == 0 else ""
 
 
 NO_COMPILER = (
@@ -160,12 +209,15 @@ def extensions() -> list[Extension]:
         ("CYTHON_USE_SYS_MONITORING", "0"),
     ]
     macros = tracing if MODE == "trace" else []
+    if LIMITED:
+        macros = [("Py_LIMITED_API", LIMITED_API)]
     modules = [
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
             include_dirs=["."],
             define_macros=macros,
+            py_limited_api=LIMITED,
         )
         for path in sources
     ]
@@ -199,6 +251,7 @@ def main() -> None:
             "": [
                 "py.typed",
                 "*.pyi",
+                "*.pyx",
                 "*.pxd",
                 "*.pxi",
                 "*.h",
@@ -211,9 +264,10 @@ def main() -> None:
             "quartet.web": ["static/**/*"],
         },
         ext_modules=extensions(),
-        cmdclass={"build_ext": BuildExtensions},
+        cmdclass={"build_ext": BuildExtensions, "build_py": BuildPython},
         options={
             "build": {"build_base": f"{SCRATCH}/setuptools"},  # `build/` is a folder of ours
+            **({"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {}),
         },
     )
 

@@ -298,10 +298,10 @@ def pyinstaller() -> Path:
     try:
         import PyInstaller  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise QuartetError(f"PyInstaller is missing; {sources.how_to_install()}") from None
+        raise QuartetError(f"PyInstaller is missing; {sources.what_packing_needs()}") from None
     if PyInstaller.__version__ != PINNED:
         raise QuartetError(
             f"executables need PyInstaller {PINNED}, this is {PyInstaller.__version__}; "
-            f"{sources.how_to_install()}"
+            f"{sources.what_packing_needs()}"
         )
     return Path(PyInstaller.__file__).parent

@@ -16,14 +16,15 @@ import platform
 import re
 import shlex
 import subprocess
-import sys
 import sysconfig
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet import registry
 
 if TYPE_CHECKING:
@@ -152,10 +153,11 @@ def _python_imports(node: ast.AST) -> Iterator[str]:
         yield from _python_imports(child)
 
 
-def how_to_install() -> str:
+def what_packing_needs() -> str:
     """What to do where this Python lacks what packing needs."""
-    pip = shlex.join([sys.executable, "-m", "pip", "install", "-e", f"{ROOT}[pack]"])
-    return f"run {pip}, or pack by python3 {ROOT / 'build' / 'run.py'} quartet pack ..."
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [text.partition(";")[0] for text in project["optional-dependencies"]["pack"]]
+    return f"run {how_to_install(*needed)}"
 
 
 def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
@@ -171,7 +173,7 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
 
         from setup import directives  # noqa: PLC0415
     except ImportError as error:
-        raise QuartetError(f"{error.name} is missing; {how_to_install()}") from error
+        raise QuartetError(f"{error.name} is missing; {what_packing_needs()}") from error
     place = (SCRATCH / "lean").relative_to(ROOT).as_posix()
     # the C files name their sources, and the same bytes come out wherever the checkout lies
     with contextlib.chdir(ROOT):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from core.engine import parse_player, write_player
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet import registry
 from quartet.arena.files import locked
 from quartet.judge.seats import versions
@@ -210,7 +211,7 @@ def _reason(said: str) -> str:
     if ours:
         return ours[1].strip()
     if missing:
-        return "Cython and setuptools are needed: python -m pip install 'cython>=3.1,<4' setuptools"
+        return f"Cython and setuptools are needed: {how_to_install('cython>=3.1,<4', 'setuptools')}"
     lines = re.findall(r"^.*error: .+", said, re.MULTILINE | re.IGNORECASE)
     return (lines or said.strip().splitlines() or ["setup.py has failed"])[-1].strip()
 

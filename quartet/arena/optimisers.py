@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, Protocol
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 
 ALPHA, GAMMA = 0.602, 0.101
 """Exponents of SPSA's gains, by J. C. Spall, "Implementation of the Simultaneous Perturbation
@@ -197,7 +198,7 @@ class Cma:
             import cma  # noqa: PLC0415  (an extra)
             import numpy as np  # noqa: PLC0415  (which that one brings)
         except ImportError:
-            raise QuartetError(MISSING) from None
+            raise QuartetError(_missing()) from None
         self._parameters = parameters
         self._start = _start(parameters)
         random = np.random.default_rng(seed)  # its own, not the one that all of numpy shares
@@ -241,7 +242,7 @@ class Parzen:
         try:
             import optuna  # noqa: PLC0415  (an extra, and slow to import)
         except ImportError:
-            raise QuartetError(MISSING) from None
+            raise QuartetError(_missing()) from None
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._parameters, self._batch = parameters, batch
         self._start = _start(parameters)
@@ -278,7 +279,8 @@ class Parzen:
         )
 
 
-MISSING = "this method needs cma and optuna: python -m pip install cma optuna"
+def _missing() -> str:
+    return f"this method needs cma and optuna: {how_to_install('cma', 'optuna')}"
 
 
 def _start(parameters: list[Parameter]) -> Values:

@@ -10,6 +10,7 @@ from random import Random
 from statistics import NormalDist
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet.arena.unit import GameResult
 
 EDGE = 1e-3
@@ -133,7 +134,7 @@ def _fit(
     try:
         import choix  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError("ratings need choix: python -m pip install choix scipy") from None
+        raise QuartetError(f"ratings need choix: {how_to_install('choix', 'scipy')}") from None
     data = [order for block in rankings for order in block]
     if near is None:
         parameters = choix.ilsr_rankings(players, data, alpha=PRIOR, max_iter=1000)

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from core.leaving import leave_on, leaving
 from quartet.arena.cores import Cores
 
@@ -290,7 +291,7 @@ class Cluster(Generic[WorkT, DoneT]):
             import distributed  # noqa: PLC0415  (an extra, and slow to import)
         except ImportError:
             raise QuartetError(
-                "a cluster needs distributed: python -m pip install distributed"
+                f"a cluster needs distributed: {how_to_install('distributed')}"
             ) from None
         try:
             self._client: Any = distributed.Client(address, timeout="10s", set_as_default=False)

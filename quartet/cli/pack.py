@@ -84,6 +84,7 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
             raise click.UsageError(
                 f"--{name.replace('_', '-')} is for {', '.join(OPTIONS[name])}, not for {target}"
             )
+    workshop.run_in_tree()
     tool = workshop.load(target)
     out.mkdir(parents=True, exist_ok=True)
     artefact: Path = tool.make(game, out.resolve(), **given)

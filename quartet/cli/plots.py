@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
+from core.extras import how_to_install
 from core.messages import Ply
 from quartet.arena import ratings, records
 from quartet.arena import tuning as tuning_steps
@@ -120,7 +121,7 @@ def _figure(parts: int) -> Any:
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError("plots need matplotlib: python -m pip install matplotlib") from None
+        raise QuartetError(f"plots need matplotlib: {how_to_install('matplotlib')}") from None
     figure = Figure(figsize=(8, 3.2 * parts), layout="constrained")
     figure.subplots(parts, 1)
     return figure

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet.judge.seats.players import NOBODY, PERSON
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
         if (error.name or "").partition(".")[0] not in {"uvicorn", "starlette"}:
             raise
         raise QuartetError(
-            "the page needs starlette and uvicorn; install the extra: pip install 'quartet[web]'"
+            f"the page needs starlette and uvicorn: {how_to_install('starlette', 'uvicorn')}"
         ) from None
     programs = _programs(players)
     listener = _listen(host, port)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from core.nn.sealed import seal
 from quartet import registry
 from quartet.arena.cores import usable_cores
@@ -101,7 +102,7 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise QuartetError("training needs numpy: python -m pip install numpy scipy") from None
+        raise QuartetError(f"training needs numpy: {how_to_install('numpy', 'scipy')}") from None
     module = registry.load(game, "train.selfplay")
     if hasattr(module, "play_games"):
         raise QuartetError(

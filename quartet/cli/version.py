@@ -9,14 +9,18 @@ from quartet.arena import builds
 
 STAMP = registry.ROOT / ".build" / "last-build"
 """What setup.py writes in a checkout: kind of build, level of processor, compiler."""
+BUILT = registry.ROOT / "quartet" / "source" / "built.txt"
+"""What it writes into a wheel: commit, kind of build, level of processor."""
 
 
 def version() -> str:
-    """One line: "quartet 0.1.0, commit 0123456789ab, release x86-64-v2"."""
+    """One line: "quartet 1.0.0, commit 0123456789ab, release x86-64-v2"."""
     try:
         parts = [f"quartet {metadata.version('quartet')}"]
     except metadata.PackageNotFoundError:
         parts = ["quartet, not installed (it runs from its folder)"]
+    if BUILT.exists():
+        return ", ".join([*parts, BUILT.read_text(encoding="utf-8")])
     if found := builds.head():
         parts.append(f"commit {found}")
     if STAMP.exists():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet.arena.cores import pin
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
@@ -103,7 +104,7 @@ def fit(
         import numpy as np  # noqa: PLC0415  (an extra)
         from scipy.optimize import minimize  # noqa: PLC0415
     except ImportError:
-        raise QuartetError("calibrations need scipy: python -m pip install scipy") from None
+        raise QuartetError(f"calibrations need scipy: {how_to_install('scipy')}") from None
     if not samples or not lengths:
         raise QuartetError("there are no positions to fit anything to")
     plies = max(1, sorted(lengths)[int(LONG * (len(lengths) - 1))])

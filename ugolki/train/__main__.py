@@ -21,6 +21,7 @@ from typing import Any
 import click
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from core.nn.sealed import seal, unseal
 from ugolki.frozen.pool.players import HALVES, TEST_HALF
 
@@ -204,7 +205,7 @@ def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
     except ModuleNotFoundError as error:
         if error.name not in {"numpy", "scipy"}:
             raise
-        raise QuartetError(f"this needs {error.name}: python -m pip install numpy scipy") from None
+        raise QuartetError(f"this needs {error.name}: {how_to_install('numpy', 'scipy')}") from None
     with click.progressbar(length=games, file=sys.stderr) as bar:
         found = prediction.choices_of(names, games, seed, lambda: bar.update(1))
     for name, choices in found.items():
@@ -252,7 +253,7 @@ def triples(out: Path, games: int, iterations: int, seed: int) -> None:
     except ModuleNotFoundError as error:
         if error.name != "scipy":
             raise
-        raise QuartetError("this needs scipy: python -m pip install scipy") from None
+        raise QuartetError(f"this needs scipy: {how_to_install('scipy')}") from None
     with click.progressbar(length=games, file=sys.stderr, label="games") as bar:
         placements = table_of_triples.placements_of(games, seed, lambda: bar.update(1))
     table = learning.solo_table(
@@ -294,7 +295,7 @@ def tools(out: Path) -> tuple[Any, Any, Any]:
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise QuartetError("training needs numpy: python -m pip install numpy scipy") from None
+        raise QuartetError(f"training needs numpy: {how_to_install('numpy', 'scipy')}") from None
     require_place(out)
     return np, features, learning
 

@@ -62,10 +62,15 @@ def is_whole(ref: str) -> bool:
     return len(ref) in {40, 64} and set(ref) <= set("0123456789abcdef")
 
 
+def cache() -> Path:
+    """The folder of what can be made again."""
+    named = os.environ.get(CACHE)
+    return Path(named) if named else platformdirs.user_cache_path("quartet", False)
+
+
 def folder() -> Path:
     """Where builds are kept."""
-    named = os.environ.get(CACHE)
-    return (Path(named) if named else platformdirs.user_cache_path("quartet", False)) / "versions"
+    return cache() / "versions"
 
 
 def tree(commit: str) -> Path:

@@ -1,0 +1,248 @@
+"""`python -m build.release --out FOLDER`: everything that a release consists of, each proven, with its
+hash in FOLDER/RELEASE.md.
+
+The source distribution is made of the last commit, the wheel of that, and all else by the wheel,
+which is installed in an environment of its own, away from the checkout:
+
+    sdist     the files of the commit
+    wheel     for CPython 3.11 and all that follow (abi3), repaired by auditwheel on Linux; proven by
+              the fingerprint and by a match of each game without a compiler
+    packs     for judges of lines main.py with data.bin, one file, and an executable; for judges of
+              files an executable, also for Windows where MinGW-w64 is there
+
+What `quartet pack` makes it proves itself (`build/proof.py`). Wheels for other systems come from
+.github/workflows/release.yml.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from core.errors import QuartetError
+from quartet import registry
+from quartet.arena import builds
+
+ROOT = registry.ROOT
+TABLE = "RELEASE.md"
+NO_COMPILER = {"PATH": "", "CC": "/nonexistent/cc"}
+"""An environment in which nothing can be compiled."""
+MINGW = "x86_64-w64-mingw32-gcc"
+PACKING = "pack"
+"""The extra that packing needs."""
+
+
+@dataclass
+class Release:
+    """What has been made.
+
+    Attributes:
+        out: Path; the folder. version: str. commit: str; 12 digits.
+        rows: list[tuple[str, int, str, str]]; file, bytes, SHA-256, and how it was proven.
+    """
+
+    out: Path
+    version: str
+    commit: str
+    rows: list[tuple[str, int, str, str]] = field(default_factory=list)
+
+    def add(self, file: Path, proof: str) -> None:
+        """Write a file into the table."""
+        data = file.read_bytes()
+        name = file.relative_to(self.out).as_posix()
+        self.rows.append((name, len(data), hashlib.sha256(data).hexdigest(), proof))
+        print(f"{name}: {len(data):,} bytes, {proof}", file=sys.stderr, flush=True)
+
+    def write(self) -> None:
+        """The table, in Markdown."""
+        system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+        made_with = f"Made by `python -m build.release`: {system}."
+        lines = [
+            f"# quartet {self.version}, commit {self.commit}",
+            "",
+            made_with,
+            "",
+            "| file | bytes | SHA-256 | proof |",
+            "|---|---|---|---|",
+            *(
+                f"| {name} | {size} | {digest} | {proof} |"
+                for name, size, digest, proof in self.rows
+            ),
+        ]
+        (self.out / TABLE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def version() -> str:
+    """The version of this checkout. Raises QuartetError where the changelog's newest one differs or
+    has no date."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    dated = re.findall(r"^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)
+    if dated[:1] != [project["version"]]:
+        raise QuartetError(
+            f"pyproject.toml says version {project['version']}, CHANGELOG.md's newest dated one is "
+            f"{dated[0] if dated else 'missing'}"
+        )
+    found: str = project["version"]
+    return found
+
+
+def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
+    """What a command prints, standard error included. Raises QuartetError with its last line."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        said = done.stdout.strip().splitlines() or ["it says nothing"]
+        name = " ".join(Path(str(word)).name for word in command[:4])
+        raise QuartetError(f"{name} failed: {said[-1]}")
+    return done.stdout
+
+
+def make_sdist(release: Release, scratch: Path) -> Path:
+    """The source distribution, of the last commit. Raises QuartetError."""
+    tree = scratch / "tree"
+    archive = subprocess.run(
+        ["git", "archive", "--format=tar", "HEAD"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(tree, filter="data")
+    (tree / "built.txt").write_text(f"commit {release.commit}", encoding="utf-8")
+    run(sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", release.out, cwd=tree)
+    made = release.out / f"quartet-{release.version}.tar.gz"
+    release.add(made, "the wheel is made of it")
+    return made
+
+
+def make_wheel(release: Release, sdist: Path, scratch: Path) -> Path:
+    """The wheel of this system, of the source distribution. Raises QuartetError."""
+    run(
+        *(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps"),
+        *("--no-build-isolation", "--wheel-dir", scratch / "wheel", sdist),
+    )
+    (made,) = (scratch / "wheel").glob("*.whl")
+    if sys.platform != "linux":
+        return Path(shutil.copy(made, release.out))
+    run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", scratch / "repaired", made)
+    (made,) = (scratch / "repaired").glob("*.whl")
+    return Path(shutil.copy(made, release.out))
+
+
+def install(wheel: Path, scratch: Path) -> Path:
+    """The commands of a fresh environment with the wheel in it, away from the checkout. Raises
+    QuartetError."""
+    home = scratch / "environment"
+    run(sys.executable, "-m", "venv", home)
+    commands = home / ("Scripts" if os.name == "nt" else "bin")
+    run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", wheel)
+    return commands
+
+
+def prove_wheel(release: Release, wheel: Path, commands: Path, scratch: Path) -> None:
+    """Version, fingerprint and a match of each game, where no compiler can be found. Raises
+    QuartetError."""
+    quartet = commands / "quartet"
+    said = run(quartet, "--version", cwd=scratch, **NO_COMPILER)
+    if f"quartet {release.version}, commit {release.commit}" not in said:
+        raise QuartetError(f"the wheel says that it is {said.strip()}")
+    run(quartet, "bench", "--check", cwd=scratch, **NO_COMPILER)
+    for game in registry.GAMES:
+        seats = registry.load(game, "reference").INFO.players
+        players = ["bot", *["greedy"] * (seats - 1)]
+        run(
+            *(quartet, "match", game, *players, "--seed", "1"),
+            *("--log", scratch / f"{game}.log"),
+            cwd=scratch,
+            **NO_COMPILER,
+        )
+    count = len(registry.GAMES)
+    release.add(
+        wheel, f"without a compiler, in a fresh environment: fingerprint, a match of {count} games"
+    )
+
+
+def pack(release: Release, commands: Path, scratch: Path) -> None:
+    """What judges take, made and proven by the installed wheel. Raises QuartetError."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = project["optional-dependencies"][PACKING]
+    run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", *needed)
+    windows = sys.platform != "win32" and shutil.which(MINGW) is not None
+    for game in registry.GAMES:
+        jobs: list[tuple[str, str, list[str]]] = []
+        if registry.load(game, "reference").INFO.exchange is not None:
+            jobs.append(("exe", platform.system().lower(), []))
+            jobs += [("exe", "windows", ["--platform", "windows"])] * windows
+        else:
+            jobs.append(("binary", platform.system().lower(), []))
+            if sys.platform == "linux":
+                jobs += [("nypc", f"nypc/{game}", []), ("alphano", "alphano", [])]
+        for target, place, options in jobs:
+            before = set(release.out.rglob("*"))
+            command = [commands / "quartet", "pack", target, game, "--out", release.out / place]
+            said = run(*command, *options, cwd=scratch, QUARTET_CACHE=str(scratch / "cache"))
+            proof = "; ".join(re.findall(r"^proof: (.+)$", said, re.MULTILINE))
+            for made in sorted(set(release.out.rglob("*")) - before):
+                if made.is_file():
+                    release.add(made, proof)
+
+
+@click.command()
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the release; empty, or not there yet.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["sdist", "wheel"]),
+    help="Stop after this one.",
+)
+def command(out: Path, only: str | None) -> None:
+    """Make a release of the last commit, prove all its files, and write their hashes into
+    RELEASE.md."""
+    if builds.is_changed():
+        raise QuartetError("there are changes that are not committed: a release is a commit's")
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        raise QuartetError(f"{out} is not empty: name another folder with --out")
+    release = Release(out.resolve(), version(), builds.commit_of("HEAD")[:12])
+    with tempfile.TemporaryDirectory(prefix="quartet-release-") as folder:
+        scratch = Path(folder)
+        sdist = make_sdist(release, scratch)
+        if only != "sdist":
+            wheel = make_wheel(release, sdist, scratch)
+            commands = install(wheel, scratch)
+            prove_wheel(release, wheel, commands, scratch)
+            if only != "wheel":
+                pack(release, commands, scratch)
+    release.write()
+    print(release.out / TABLE)
+
+
+if __name__ == "__main__":
+    try:
+        command.main(standalone_mode=False)
+    except (QuartetError, click.ClickException) as error:
+        sys.exit(f"quartet: {error}")
