@@ -4,7 +4,7 @@ whose predicted replies suit us best.
 Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample
 AIs are just that, and answer the same position with the same move. So the bot sees which of these
 policies have predicted every move of the opponent in the game that is played. As long as one has,
-the bot knows more than a search for the best replies: it looks where the opponent will go wrong.
+the bot knows more than a search for the best replies: it searches where the opponent will go wrong.
 That is opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first
 (Korf and Chickering, "Best-first minimax search", 1996). A move that a policy has not predicted
 refutes it for the rest of the game: somebody who plays a little like it is stronger or weaker in
@@ -149,7 +149,7 @@ class PolicySearch:
                 return None
             branch.confidence, branch.safe = (
                 confidence,
-                self._look(root.position.play(branch.move), self._leaf).value,
+                self._search(root.position.play(branch.move), self._leaf).value,
             )
         root.move = move
         if all(branch.move != move for branch in root.branches):
@@ -158,7 +158,7 @@ class PolicySearch:
             path = [root]
             while path[-1].branches:
                 path.append(max(path[-1].branches, key=lambda branch: branch.value).node)
-            if path[-1].move is None:  # nothing better is to be hoped for than this end of the game
+            if path[-1].move is None:  # no end of the game is better than this one
                 break
             self._expand(path[-1], 1)
             for node in reversed(path):
@@ -166,28 +166,28 @@ class PolicySearch:
         return max(root.branches, key=lambda branch: branch.value, default=None)
 
     def _expand(self, node: Node, confidence: float) -> None:
-        """Look at the most promising moves of a position, and at the replies to them."""
+        """Search the most promising moves of a position, and the replies to them."""
         known = {branch.move for branch in node.branches}
         children = {
             move: node.position.play(move) for move in node.position.legal() if move not in known
         }
-        worth: dict[Move, float] = {}
+        values: dict[Move, float] = {}
         for move, child in children.items():
             if self._spent(self.nodes):
                 return
-            worth[move] = self._look(child, QUICK).value
-        for move in sorted(children, key=lambda move: (move != node.move, -worth[move]))[
+            values[move] = self._search(child, QUICK).value
+        for move in sorted(children, key=lambda move: (move != node.move, -values[move]))[
             : max(1, WIDTH - len(known))
         ]:
             if self._spent(self.nodes):
                 break
             child = children[move]
             reply = child if child.over else child.play(self._policy.predict(child))
-            safe = self._look(child, self._leaf).value if confidence < 1 else 0
-            node.branches.append(Branch(move, self._look(reply, self._leaf), safe, confidence))
+            safe = self._search(child, self._leaf).value if confidence < 1 else 0
+            node.branches.append(Branch(move, self._search(reply, self._leaf), safe, confidence))
 
-    def _look(self, position: Position, nodes: int) -> Node:
-        """What a search of so many nodes thinks of a position."""
+    def _search(self, position: Position, nodes: int) -> Node:
+        """What a search of so many nodes finds: the value for our seat, and the best move."""
         if position.over:
             ahead = lead(position, self._seat)
             return Node(position, (ahead > 0) + (ahead == 0) / 2, None)
@@ -203,7 +203,9 @@ class Bot:
     CAPABILITIES = frozenset({STOP, FORGET, PACE, OBSERVE, MULTIPV})
     SCORE_UNIT = Engine.SCORE_UNIT
     OPTIONS = (
-        Option("predict", bool, True, "whether it looks for moves whose predicted replies suit it"),
+        Option(
+            "predict", bool, True, "whether it searches for moves whose predicted replies suit it"
+        ),
         *Engine.OPTIONS,
     )
 
@@ -255,7 +257,7 @@ class Bot:
             for policy in self._policies:
                 policy.learn(*heard)
         self._heard.clear()
-        # of equals the one that looks farther: it errs less
+        # of equals the one that searches deeper: it errs less
         policy = max(reversed(self._policies), key=lambda one: one.confidence)
         if (
             policy.confidence < LEAST_CONFIDENCE

@@ -31,7 +31,7 @@ PACE = "pace"
 OBSERVE = "observe"
 """`observe` is told what the others play."""
 CANDIDATES = "candidates"
-"""`candidates` says what the last search thinks of single moves."""
+"""`candidates` gives the moves of the last search with what it found of each."""
 VISITS = "visits"
 """`visits` says how often the last search tried each move."""
 EXPECTATION = "expectation"
@@ -46,7 +46,7 @@ CAPABILITIES = {
     FORGET: "can begin a new game",
     PACE: "divides a clock by itself",
     OBSERVE: "learns from what the others play",
-    CANDIDATES: "says what it thinks of single moves",
+    CANDIDATES: "lists candidate moves",
     VISITS: "says how often it tried each move",
     EXPECTATION: "says what every seat may expect",
     SOLVE: "solves endings",

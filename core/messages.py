@@ -45,7 +45,7 @@ class Ready(Value):
 class Init(Value):
     """The start position, as a text for `Position.parse`.
 
-    What the judge does not tell (the order of a bag) is left out when it is written, and guessed
+    What the judge does not tell (the order of a bag) is left out when it is written, and assumed
     when it is read. Also in logs.
     """
 

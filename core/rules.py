@@ -167,7 +167,7 @@ class ChancePosition(Position, Protocol):
     """A position of a game in which chance goes on after the start: after every ply it gives the
     seat that moved something, or nothing.
 
-    A referee's position knows what chance will give; an agent's guesses, and is told with `reveal`.
+    A referee's position knows what chance will give; an agent's assumes it, and is told with `reveal`.
     Players do not look ahead.
     """
 

@@ -1,4 +1,4 @@
-"""`quartet analyse`: the thoughts of an engine as they come, an interruption, and players that have
+"""`quartet analyse`: the reports of an engine as they come, an interruption, and players that have
 none."""
 
 from __future__ import annotations
@@ -113,13 +113,13 @@ def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    # a small game may have been thought through before
+    # a small game may have been searched to its end before
     assert errors in ("quartet: interrupted\n", "")
     assert rest.splitlines()[-1].startswith("best: ")
 
 
 class Weigher:
-    """An engine that thinks until it is stopped, and weighs two moves."""
+    """An engine that searches until it is stopped, and weighs two moves."""
 
     CAPABILITIES = frozenset({STOP, CANDIDATES})
 

@@ -72,7 +72,7 @@ class Listener:
 
 
 class Patient:
-    """A player that thinks until it is stopped."""
+    """A player that searches until it is stopped."""
 
     CAPABILITIES = frozenset({STOP})
 

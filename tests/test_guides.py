@@ -19,8 +19,17 @@ ROOT = Path(__file__).parents[1]
 GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-LINES = 130
-"""Of a guide."""
+LINES = {"README": 90, "CONTRIBUTING": 80}
+"""Of a document at most; of any other 120."""
+QUESTIONS = {
+    "how strong": ("docs/results/ugolki.md", r"bot against three .* \+- "),
+    "how sure": ("docs/results.md", r"the error is the standard error"),
+    "how to hand in": ("docs/hand-in.md", r"quartet pack nypc "),
+    "how to add a game": ("docs/add-a-game.md", r"quartet new-game "),
+    "who judges": ("docs/architecture.md", r"`quartet\.judge\.match\.Match` plays every game"),
+}
+"""What a stranger asks -> the page with the answer, and what it says there."""
+CLICKS = 2
 
 
 def blocks(guide: Path, kind: str) -> list[str]:
@@ -98,8 +107,26 @@ def test_links_lead_somewhere(guide: Path) -> None:
 
 @pytest.mark.parametrize(
     "guide",
-    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))],
     ids=lambda guide: guide.stem,
 )
 def test_a_guide_is_short(guide: Path) -> None:
-    assert len(guide.read_text("utf-8").splitlines()) <= LINES
+    assert len(guide.read_text("utf-8").splitlines()) <= LINES.get(guide.stem, 120)
+
+
+def linked(page: Path) -> set[Path]:
+    """The documents of ours that a page leads to."""
+    links = (link.partition("#")[0] for link in LINK.findall(page.read_text("utf-8")))
+    found = {(page.parent / link).resolve() for link in links if link and "://" not in link}
+    return {path for path in found if path.suffix == ".md"}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_a_stranger_asks_is_two_clicks_away(question: str) -> None:
+    seen = todo = {ROOT / "README.md"}
+    for _ in range(CLICKS):
+        todo = {path for page in todo for path in linked(page)} - seen
+        seen = seen | todo
+    name, answer = QUESTIONS[question]
+    assert ROOT / name in seen
+    assert re.search(answer, (ROOT / name).read_text("utf-8"))

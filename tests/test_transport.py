@@ -23,7 +23,7 @@ def files(tmp_path: Path) -> FileExchange:
 def test_answers_replace_each_other(files: FileExchange, tmp_path: Path) -> None:
     seen = []
 
-    def think(question: bytes, answer: Answer) -> None:
+    def search(question: bytes, answer: Answer) -> None:
         assert question == b"question"
         for text in ("one", "two", "two"):
             answer(text)
@@ -31,30 +31,30 @@ def test_answers_replace_each_other(files: FileExchange, tmp_path: Path) -> None
 
     files.forget()
     assert not (tmp_path / "out").exists()
-    assert exchange(files, think) == GOOD
+    assert exchange(files, search) == GOOD
     assert seen == ["one", "two", "two"]
 
 
 def test_late_answers_come_once(files: FileExchange, tmp_path: Path) -> None:
-    def think(_: bytes, answer: Answer) -> None:
+    def search(_: bytes, answer: Answer) -> None:
         answer("one")
         answer("two")
         assert not (tmp_path / "out").exists()
 
     files.early = False
     files.forget()
-    assert exchange(files, think) == GOOD
+    assert exchange(files, search) == GOOD
     assert (tmp_path / "out").read_text() == "two"
 
 
 def test_a_bug_does_not_lose_the_answer(
     files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def think(_: bytes, answer: Answer) -> None:
+    def search(_: bytes, answer: Answer) -> None:
         answer("good")
         raise ZeroDivisionError("a bug\nof ours")
 
-    assert exchange(files, think) == GOOD
+    assert exchange(files, search) == GOOD
     assert (tmp_path / "out").read_text() == "good"
     assert capsys.readouterr().err == "internal error: ZeroDivisionError: a bug of ours\n"
 
@@ -62,21 +62,21 @@ def test_a_bug_does_not_lose_the_answer(
 def test_a_bug_without_an_answer_fails(
     files: FileExchange, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def think(_: bytes, answer: Answer) -> None:
+    def search(_: bytes, answer: Answer) -> None:
         raise ZeroDivisionError
 
-    assert exchange(files, think) == FAILED
+    assert exchange(files, search) == FAILED
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_complaints_come_with_the_answer(
     files: FileExchange, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def think(_: bytes, answer: Answer) -> str:
+    def search(_: bytes, answer: Answer) -> str:
         answer("a guess")
         return "it is torn"
 
-    assert exchange(files, think) == BAD_INPUT
+    assert exchange(files, search) == BAD_INPUT
     assert (tmp_path / "out").read_text() == "a guess"
     assert capsys.readouterr().err == f"{tmp_path}/in: it is torn\n"
 
@@ -86,18 +86,18 @@ def test_a_target_that_cannot_be_written(
 ) -> None:
     (tmp_path / "out.new").mkdir()  # where the draft goes
 
-    def think(_: bytes, answer: Answer) -> None:
+    def search(_: bytes, answer: Answer) -> None:
         answer("one")
 
-    assert exchange(files, think) == BAD_INPUT
+    assert exchange(files, search) == BAD_INPUT
     assert "out.new" in capsys.readouterr().err
 
 
 def test_once_written_a_failing_rewrite_is_no_disaster(files: FileExchange, tmp_path: Path) -> None:
-    def think(_: bytes, answer: Answer) -> None:
+    def search(_: bytes, answer: Answer) -> None:
         answer("one")
         (tmp_path / "out.new").mkdir()
         answer("two")
 
-    assert exchange(files, think) == GOOD
+    assert exchange(files, search) == GOOD
     assert (tmp_path / "out").read_text() == "one"

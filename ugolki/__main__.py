@@ -129,7 +129,7 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
     parser.parse_args(arguments, namespace=settings)
 
 
-def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
+def searching(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
     """What `core.agent.files.exchange` asks. Raises ImportError when the extensions are not built,
     QuartetError for an unknown player."""
     # Everything here comes after the old answer has gone.
@@ -150,7 +150,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
         chosen = player(settings.player, settings.seed)
     engine = chosen if isinstance(chosen, Engine) else None
 
-    def think(question: bytes, answer: Callable[[str], None]) -> str | None:
+    def search(question: bytes, answer: Callable[[str], None]) -> str | None:
         reading = protocol.read_input(question)
         if reading.complaint is not None:
             from ugolki.emergency import best_move  # noqa: PLC0415
@@ -191,7 +191,7 @@ def thinker(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str 
             complain(info.text())
         return settings.complaint
 
-    return think
+    return search
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str]) -> int:
     files = FileExchange(settings.folder, "input.txt", "output.txt", early=settings.early)
     try:
         files.forget()
-        think = thinker(settings)
+        search = searching(settings)
     except ImportError as error:
         to_do = (
             "this file is damaged"
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, LookupError, ValueError) as error:  # an unknown name, a bad option
         complain(str(error))
         return BAD_INPUT
-    return exchange(files, think)
+    return exchange(files, search)
 
 
 if __name__ == "__main__":

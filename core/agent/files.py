@@ -80,17 +80,17 @@ def complain(text: str) -> None:
 
 
 def exchange(
-    files: FileExchange, think: Callable[[bytes, Callable[[str], None]], str | None]
+    files: FileExchange, search: Callable[[bytes, Callable[[str], None]], str | None]
 ) -> int:
     """Answer the question that lies there; returns the exit status.
 
-    `think` gets the question and a function to call with a good answer as soon as it has one, and
+    `search` gets the question and a function to call with a good answer as soon as it has one, and
     with every better one that follows; it returns None, or what is wrong with the question.
     Whatever goes wrong in it, the best answer so far is in place.
     """
     status = GOOD
     try:
-        complaint = think(files.read(), files.answer)
+        complaint = search(files.read(), files.answer)
         if complaint is not None:
             complain(f"{files.source}: {complaint}")
             status = BAD_INPUT

@@ -36,7 +36,7 @@ CLOCK: Callable[[], float] = now
 """What the deadlines of players are on: the clock of `core.native.clock`, which compiled searches
 read. In Windows it is not `time.monotonic`."""
 PANIC_MS = 100
-"""With less than this on the clock nobody thinks: a quick legal move is played."""
+"""With less than this on the clock no search begins: a quick legal move is played."""
 LONGEST_LINE = 1 << 16
 """Bytes; no judge's line comes near it. A longer one is taken for several, none of which can be
 read."""
@@ -200,7 +200,7 @@ class Agent:
     def _choose(self, position: Position, mine: int, heard: float) -> Move:
         """The player's move, or a quick one when the clock or the player leaves no choice. Raises
         LostError when there is none."""
-        # the judge may play on where we think that the game is over
+        # the judge may play on where the game is over by our rules
         moves = position.legal() or position.pseudolegal()
         if not moves:
             raise LostError("no move is left")

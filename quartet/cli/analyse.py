@@ -1,4 +1,4 @@
-"""`quartet analyse`: what an engine thinks of a position, as it thinks."""
+"""`quartet analyse`: the analysis of a position by an engine, as its search goes on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LISTEN_SECONDS = 0.1
 HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line"
 
 
-@click.command(short_help="Show what an engine thinks of a position.")
+@click.command(short_help="Let an engine analyse a position.")
 @click.argument("game", metavar="GAME|LOG")
 @click.option("--position", metavar="POSITION", help=positions.HELP)
 @click.option(
@@ -88,7 +88,7 @@ def command(
     multipv: int,
     as_json: bool,
 ) -> None:
-    """Let the engine of GAME think about a position, and show depth, score, nodes, speed and the
+    """Let the engine of GAME analyse a position, and show depth, score, nodes, speed and the
     principal variation as they come.
 
     The score is for the side to move, in the unit that stands above the table. Ctrl-C ends the
@@ -234,7 +234,7 @@ def _named(
 
 
 def _candidates(player: object) -> list[Mapping[str, object]]:
-    """What the engine thinks of single moves; none for most engines."""
+    """The candidate moves of the last search; none for most engines."""
     return [*player.candidates()] if can(player, CANDIDATES) else []
 
 

@@ -91,7 +91,7 @@ def command(
     if as_json and (draw or step or program is not None):
         raise QuartetError(
             "--json is for checking: leave away --draw, --step and --ask; "
-            "`quartet analyse LOG --at PLY --json` says what an engine thinks"
+            "`quartet analyse LOG --at PLY --json` asks an engine"
         )
     paths = _files(logs)
     if ply is not None or program is not None:

@@ -1,4 +1,4 @@
-"""`quartet selfplay`: an engine plays itself, and what it thought is kept for training."""
+"""`quartet selfplay`: an engine plays itself, and its searches are kept as samples for training."""
 
 from __future__ import annotations
 

@@ -73,15 +73,13 @@ def command(
     test, corrected for overshoot as fishtest's is.
 
     With two seats the test is pentanomial: on pairs of games with the same opening and sides
-        swapped, in logistic Elo. With four
-    seats it is on blocks: NEW alone against three OLD on every seat, then OLD alone against three
-    NEW, all with the same opening. The score of a block is the mean of the share of wins of the
+    swapped, in logistic Elo. With four seats it is on blocks: NEW alone against three OLD on every
+    seat, then OLD alone against three NEW, all with the same opening. The score of a block is the mean of the share of wins of the
     lone NEW, and of 0.5 less that of the lone OLD: 0.25 is fair.
 
     Blocks count in the order of the schedule, so that the outcome depends neither on --jobs nor on
-    interruptions; the same command
-    goes on where it stopped. Exit status: 0 NEW is stronger (the second hypothesis was accepted), 1
-        it is not, or undecided.
+    interruptions; the same command goes on where it stopped. Exit status: 0 NEW is stronger (the
+    second hypothesis was accepted), 1 it is not, or undecided.
 
     \b
     quartet sprt ataxx bot git:main                       the test before every merge

@@ -36,7 +36,7 @@ class TableRules:
             bytes, None for no limit.
         ready_ms: int; until a living program's answer to READY.
         cpu: bool; whether clocks count processor time of all processes and threads of a program, as
-            NYPC's graders say (also what it uses while the opponent thinks), instead of wall clock.
+            NYPC's graders say (also what it uses while the opponent is to move), instead of wall clock.
         asks_stuck: bool; whether a seat that can only pass is asked for its pass.
     """
 

@@ -35,7 +35,7 @@ FILE = "calibration.json"
 KNOTS = 5
 """Phases at which the parameters are fitted, from 0 to 1."""
 LEAST_SHARE = 1e-4
-"""Shares that an engine thinks impossible count so much."""
+"""Shares that an engine rules out count so much."""
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Self-play for the networks: games of the engine against itself, and what it thought of every
+"""Self-play for the networks: games of the engine against itself, and its search of every
 position, as samples.
 
 `quartet selfplay ugolki` calls it (`core.nn.contract.OwnSamples`), `python -m ugolki.train` learns
@@ -94,12 +94,14 @@ def one_game(engine: Engine, limits: Limits, random: Random) -> list[bytes]:
                 beside += aside(engine, limits, position, random)
         position = position.play(move)
     result = tuple(shares(places(position.scores(), lower_wins=True)))
-    parts = [packed(*thought, result, FIRST * (number == 0)) for number, thought in enumerate(path)]
+    parts = [
+        packed(*searched, result, FIRST * (number == 0)) for number, searched in enumerate(path)
+    ]
     return parts + beside
 
 
 def aside(engine: Engine, limits: Limits, position: Position, random: Random) -> list[bytes]:
-    """The sample one to three random plies from here, or none where nothing is left to think of."""
+    """The sample one to three random plies from here, or none where the game is over."""
     for _ in range(random.randint(1, 3)):
         position = position.play(random.choice(position.legal()))
         if position.over:

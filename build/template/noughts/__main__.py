@@ -27,7 +27,7 @@ def searcher(arguments: list[str]) -> Searcher[Position]:
     return Engine()
 
 
-def think(question: bytes, answer: Callable[[str], None]) -> str | None:
+def search(question: bytes, answer: Callable[[str], None]) -> str | None:
     position = Position.parse(question.decode())
     move = searcher(sys.argv[1:]).choose(position, Limits()).move
     answer(protocol.format_answer(move, position.to_move))
@@ -37,4 +37,4 @@ def think(question: bytes, answer: Callable[[str], None]) -> str | None:
 if __name__ == "__main__":
     files = FileExchange(".", "input.txt", "output.txt")
     files.forget()
-    sys.exit(exchange(files, think))
+    sys.exit(exchange(files, search))

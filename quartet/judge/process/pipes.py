@@ -2,7 +2,7 @@
 judge.
 
 What a program writes is taken as it comes, up to a bound; what it is sent waits here until it takes
-it. A `Hub` moves the bytes of all programs of a game at once, so that one that thinks, or floods
+it. A `Hub` moves the bytes of all programs of a game at once, so that one that computes, or floods
 its standard error, is served while another one has the turn.
 """
 
