@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
+import click
 import pytest
 
 from quartet.cli import main
@@ -64,3 +66,63 @@ def test_completion_is_a_script_of_the_shell(shell: str) -> None:
 def test_a_command_is_completed() -> None:
     done = quartet(_QUARTET_COMPLETE="bash_complete", COMP_WORDS="quartet tourn", COMP_CWORD="1")
     assert done.stdout == "plain,tournament\n"
+
+
+def examples(command: click.Command) -> list[str]:
+    """The lines of a command's help that show how it is called."""
+    text = (command.help or "").replace("\\\n", "")
+    return re.findall(
+        r"^ *(?:\w+ +eval \"\$\()?quartet (.*?)(?:  .*|\).*| [|>] .*)?$", text, re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_examples_of_the_help_are_understood(name: str) -> None:
+    """Commands and options that there are; what they name need not be there."""
+    context = click.Context(main.cli)
+    command = main.cli.get_command(context, name)
+    assert command is not None
+    assert examples(command)
+    for example in [*examples(command), *examples(main.cli)]:
+        called, *arguments = shlex.split(example)
+        shown = main.cli.get_command(context, called)
+        assert shown is not None, example
+        parser = shown.make_parser(click.Context(shown, context))
+        values, left, _ = parser.parse_args(arguments)  # raises where an option is wrong
+        assert not left, example
+        needed = [one for one in shown.params if isinstance(one, click.Argument) and one.required]
+        assert all(values[one.name or ""] for one in needed), example
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)]
+)
+def test_colours_at_a_terminal_only(environment: dict[str, str], coloured: bool) -> None:
+    import pty  # noqa: PLC0415  (not on Windows)
+
+    command = [sys.executable, "-m", "quartet", "match", "ataxx", "random", "random", "--seed", "1"]
+    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**inherited, "TERM": "xterm-256color", **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+    ):
+        os.close(follower)
+        shown = b""
+        try:
+            while data := os.read(leader, 1 << 16):
+                shown += data
+        except OSError:  # nobody writes any more
+            pass
+    os.close(leader)
+    colour = re.compile(rb"\x1b\[(?:\d+;)*[349][0-7][;m]")
+    assert bool(colour.search(shown)) == coloured
+    assert shown
+    if not environment:
+        piped = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        assert b"\x1b" not in piped.stdout

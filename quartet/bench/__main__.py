@@ -54,6 +54,11 @@ def command(
 
     Two builds with the same fingerprint search the same tree; a commit that changes search or rules
     changes it.
+
+    \b
+    quartet bench                       every game
+    quartet bench ataxx --check         is it what is recorded?
+    quartet bench ugolki --speed        nodes a second, perft by fast and by reference rules
     """
     chosen = games or tuple(game for game in registry.GAMES if registry.has(game, "engine"))
     for game in chosen:

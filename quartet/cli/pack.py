@@ -76,6 +76,11 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
     In the end it is started as its judge starts it, in an empty folder, and plays whole games
     against a built-in player; at a fixed number of nodes it must play what the engine plays from
     source.
+
+    \b
+    quartet pack exe ugolki --platform windows --out dist
+    quartet pack nypc connexion --out dist
+    quartet pack alphano ataxx --out dist
     """
     registry.check(game)
     given = {name: value for name, value in options.items() if value is not None}

@@ -46,6 +46,10 @@ def command(
 
     The count stands alone on the last line of standard output; time and speed go to standard error.
     A POSITION has the form of the game's RULES.md, or is a file.
+
+    \b
+    quartet perft ugolki 3
+    quartet perft ataxx 2 --divide --position "x5o/7/7/7/7/7/o5x o 0 1"
     """
     rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
     root = positions.root(game, rules, position, variant_options.read(game, variants))
