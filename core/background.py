@@ -18,7 +18,7 @@ STOP_SECONDS = 0.005
 beginning does not hear it."""
 
 
-class Thinking:
+class BackgroundSearch:
     """A search that has begun. Engines let other threads run meanwhile; players without STOP are
     quick by themselves.
 

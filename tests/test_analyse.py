@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import CANDIDATES, MULTIPV, STOP, can, score_unit
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
@@ -146,7 +146,7 @@ class Weigher:
 
 def test_stopping_a_search() -> None:
     position = registry.load("applegame", "reference").Position.start()
-    thinking = Thinking(Weigher(), position, Limits())
+    thinking = BackgroundSearch(Weigher(), position, Limits())
     assert not thinking.wait(0.01)
     thinking.stop()
     assert thinking.wait(0)
@@ -159,7 +159,7 @@ def test_what_a_search_raises_reaches_who_asks() -> None:
         def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
             raise RuleError("no move")
 
-    thinking = Thinking(Failing(), None, Limits())
+    thinking = BackgroundSearch(Failing(), None, Limits())
     with pytest.raises(RuleError, match="no move"):
         thinking.outcome()
 

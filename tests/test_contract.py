@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import (
     CANDIDATES,
     CAPABILITIES,
@@ -282,7 +282,7 @@ def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> N
     assert told
     assert all(info.move in slow.legal() and info.pv[0] == info.move for info in told)
     assert told[-1].move == found.move
-    thinking = Thinking(engine, fast, Limits(nodes=1 << 40, depth=200))
+    thinking = BackgroundSearch(engine, fast, Limits(nodes=1 << 40, depth=200))
     thinking.stop()
     assert thinking.over
     assert thinking.outcome().move in slow.legal()
@@ -339,7 +339,7 @@ def test_players_that_can_be_stopped_report_and_stop(game: Game) -> None:
         assert told
         assert told[-1].move == found.move
         assert {info.rank for info in told} == {1}
-        thinking = Thinking(player, fast, Limits(nodes=1 << 40, depth=200))
+        thinking = BackgroundSearch(player, fast, Limits(nodes=1 << 40, depth=200))
         thinking.stop()
         assert thinking.outcome().move in slow.legal()
 

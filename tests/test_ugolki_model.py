@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.limits import Limits
 from core.native.clock import now
 from ugolki.engine import Engine
@@ -180,7 +180,7 @@ def test_learning_lets_others_run_and_hears_stop() -> None:
         engine = Engine()
         for position, move in played[:30]:
             engine.observe(position, move)
-        thinking = Thinking(engine, played[30][0], Limits(nodes=1 << 40))
+        thinking = BackgroundSearch(engine, played[30][0], Limits(nodes=1 << 40))
         last = max(range(LEVELS))
         while engine.opponents.beliefs[last][1].stranger == Beliefs().stranger:
             assert not thinking.wait(0.001)

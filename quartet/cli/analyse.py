@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table as Grid
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import CANDIDATES, MULTIPV, can, score_unit
 from core.errors import QuartetError
 from core.limits import Limits
@@ -140,7 +140,7 @@ def command(
         multipv=multipv,
     )
     with _enough() as enough:
-        thinking = Thinking(player, root, limits, show)
+        thinking = BackgroundSearch(player, root, limits, show)
         while not (thinking.wait(LISTEN_SECONDS) or enough.is_set()):
             pass
         thinking.stop()

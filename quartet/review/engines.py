@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import CANDIDATES, EXPECTATION, FORGET, MULTIPV, SOLVE, can
 from core.errors import QuartetError, RuleError
 from core.limits import Limits
@@ -114,7 +114,7 @@ class Asker:
 
     def think(
         self, position: Any, limits: Limits, report: Callable[[Found, SearchInfo], None]
-    ) -> Thinking:
+    ) -> BackgroundSearch:
         """Search a position that is not over, in a thread of its own, until `stop`; for built-in
         players.
 
@@ -128,9 +128,9 @@ class Asker:
         def note(info: SearchInfo) -> None:
             report(self._found(info, position, view), info)
 
-        return Thinking(self._engine, view, limits, note)
+        return BackgroundSearch(self._engine, view, limits, note)
 
-    def outcome(self, thinking: Thinking, position: Any) -> Found:
+    def outcome(self, thinking: BackgroundSearch, position: Any) -> Found:
         """What a search that `think` began has found; waits for it. Raises what it raised."""
         return self._found(thinking.outcome(), position, self._view(position))
 

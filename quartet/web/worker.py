@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import parse_player
 from core.errors import QuartetError
 from core.limits import Limits
@@ -507,7 +507,7 @@ class _Lines:
         for _, row in sorted(new.items()):
             self._link.tell("line", line=row, task=self._task)
 
-    def end(self, asker: Asker, thinking: Thinking) -> None:
+    def end(self, asker: Asker, thinking: BackgroundSearch) -> None:
         """Tell what came out. Raises what the search raised."""
         found = asker.outcome(thinking, self._position)
         if 1 not in self._new:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.background import Thinking
+from core.background import BackgroundSearch
 from core.engine import FORGET, OBSERVE, STOP, can
 from core.limits import Limits
 from core.native.clock import now
@@ -30,7 +30,7 @@ def hint(match: Match) -> Move:
     game = match.game
     position = shown(match, match.position, fast_rules(game.info.name))
     engine = registry.load(game.info.name, "players").player("bot", 0)
-    found = Thinking(engine, position, Limits(deadline=now() + HINT_SECONDS)).outcome()
+    found = BackgroundSearch(engine, position, Limits(deadline=now() + HINT_SECONDS)).outcome()
     text = game.protocol.format_answer(found.move, position.to_move)
     return game.protocol.parse_answer(text, match.position.to_move)
 
