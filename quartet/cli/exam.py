@@ -29,7 +29,11 @@ FIXED = "table"
 @click.command(short_help="Examine a player against a pool of others.")
 @click.argument("game")
 @click.option(
-    "--player", default="bot", show_default=True, metavar="COMMAND", help="Who is examined."
+    "--player",
+    default="bot",
+    show_default=True,
+    metavar="COMMAND",
+    help="The player to be examined.",
 )
 @click.option(
     "--half",

@@ -23,7 +23,7 @@ from quartet.cli.running import Settings
     multiple=True,
     required=True,
     metavar="NAME=COMMAND",
-    help="Somebody who takes part; repeat it.",
+    help="A player, by a name for the tables; repeat it.",
 )
 @click.option(
     "--games",
