@@ -50,7 +50,7 @@ def test_the_changelog_keeps_its_form() -> None:
 
 def test_a_hint_is_for_the_python_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert how_to_install("a>=1", "b") == f"{sys.executable} -m pip install 'a>=1' b"
-    monkeypatch.setitem(sys.modules, "pip", None)  # as in environments of uv
+    monkeypatch.setattr(sys, "path", [])  # without pip, as in environments of uv
     assert how_to_install("b") == f"uv pip install --python {sys.executable} b"
 
 
