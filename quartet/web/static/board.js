@@ -1,6 +1,8 @@
 // Draws a scene as SVG, and the graph of a game. It knows no game. The page and the pages of reviews share it.
 const NS = "http://www.w3.org/2000/svg";
 const HALF = 0.47;
+/** Pixels of the screen that small letters on a board should have. */
+const LEGIBLE = 10;
 
 export function svg(parent, name, attributes, text) {
   const made = document.createElementNS(NS, name);
@@ -112,6 +114,7 @@ function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
  */
 export function draw(root, board, frame, look = {}) {
   const geo = geometry(board, frame, look);
+  root.style.setProperty("--least", `${(LEGIBLE * geo.width) / (root.clientWidth || 640)}px`);
   root.replaceChildren();
   root.setAttribute("viewBox", `${geo.left} ${geo.top} ${geo.width} ${geo.height}`);
   const shape = (x, y, kind, r = HALF) =>
