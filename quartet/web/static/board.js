@@ -282,7 +282,7 @@ function span(root, [x, y], [u, v], kind) {
 
 /** A number at the corner of a cell. */
 function badge(root, [x, y], value) {
-  svg(root, "rect", { x: x - 0.52, y: y - 0.52, width: 0.56, height: 0.36, rx: 0.1, class: "badge" });
+  svg(root, "rect", { x: x - 0.56, y: y - 0.54, width: 0.64, height: 0.4, rx: 0.1, class: "badge" });
   svg(root, "text", { x: x - 0.24, y: y - 0.24, class: "badge-text" }, short(value));
 }
 
