@@ -29,7 +29,7 @@ def scene(position: Position) -> Scene:
             pieces.append(Piece(cell.name, seat, "", "■□"[seat]))
         elif label != NOBODY:
             pieces.append(Piece(cell.name, None, label, label))
-    return Scene(cells, tuple(pieces), COLUMN_LABELS, ROW_LABELS)
+    return Scene(cells, tuple(pieces), COLUMN_LABELS, ROW_LABELS, corners=True)
 
 
 def parts(move: Move, position: Position) -> Parts:  # noqa: ARG001

@@ -124,6 +124,8 @@ class Scene:
         columns, rows: tuple[tuple[float, str], ...]; labels at the edges: x or y, and the text.
             Where there are none, empty cells show their names.
         hands: tuple[Hand, ...].
+        corners: bool; whether the two cells of a move are opposite corners of the rectangle that it
+            covers.
     """
 
     cells: tuple[Cell, ...]
@@ -131,6 +133,7 @@ class Scene:
     columns: tuple[tuple[float, str], ...] = ()
     rows: tuple[tuple[float, str], ...] = ()
     hands: tuple[Hand, ...] = ()
+    corners: bool = False
 
 
 class SceneModule(Protocol):

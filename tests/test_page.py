@@ -161,6 +161,52 @@ def test_a_hint_from_any_position_and_on_from_there(tab: Tab) -> None:
     tab.wait_turns(1)
 
 
+def test_a_rectangle_shows_while_it_is_drawn(browser: Any, server: Server) -> None:
+    """By mouse and by touch; where it may not be taken it looks otherwise, and nothing is played."""
+    context = browser.new_context(
+        locale="en-GB", has_touch=True, viewport={"width": 360, "height": 740}
+    )
+    tab = Tab(context, server)
+    tab.enter()
+    tab.start("applegame", ("person", ""), ("person", ""))
+    touch = context.new_cdp_session(tab.page)
+
+    def finger(kind: str, *cells: str) -> None:
+        points = [dict(zip("xy", tab.place(cell), strict=True)) for cell in cells]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    for turn in range(2):
+        assert tab.state() == "asking"
+        tab.page.evaluate("() => scrollTo(0, 0)")
+        choices = [choice["parts"] for choice in tab.asking()["position"]["choices"]]
+        start, end = next(parts for parts in choices if len(parts) == 2)
+        other = next(
+            f"{r} {c}" for r in range(10) for c in range(17) if [start, f"{r} {c}"] not in choices
+        )
+        if turn == 0:
+            tab.page.mouse.move(*tab.place(start))
+            tab.page.mouse.down()
+            tab.page.mouse.move(*tab.place(other))
+        else:
+            finger("touchStart", start)
+            finger("touchMove", other)
+        tab.find("svg.board .span:not(.can)").wait_for()
+        if turn == 0:
+            tab.page.mouse.up()
+            assert tab.turns == turn
+            tab.page.mouse.move(*tab.place(end))
+            tab.find("svg.board .span.can").wait_for()
+            click(tab, end)
+        else:
+            finger("touchMove", end)
+            tab.find("svg.board .span.can").wait_for()
+            finger("touchEnd")
+        tab.wait_turns(turn + 1)
+    assert tab.find("svg.board rect.move.played").count() == 1
+    assert tab.faults == []
+    context.close()
+
+
 # Reviewing.
 
 

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError
+from quartet.bench import agreement
 from quartet.cli.main import cli
 from quartet.face import Game
 from quartet.judge.logs import jsonl, official
@@ -544,3 +545,33 @@ def test_analyse_takes_a_log_and_follows_moves() -> None:
         run("analyse", "ataxx", "--moves", "MOVE 9 9 9 9")
     with pytest.raises(QuartetError, match="--at is for a log"):
         run("analyse", "ataxx", "--at", 3)
+
+
+def test_what_two_reviews_agree_in(tmp_path: Path) -> None:
+    """A blunder that the other review calls a mistake is found, one that it calls less is not."""
+    log = tmp_path / "a.log"
+    log.write_bytes(played("applegame", "sample:2", "greedy"))
+    found = reviewed(log.read_bytes())
+    labels = ("blunder", "blunder", "blunder", "mistake", "blunder", "best")
+    theirs = ("blunder", "mistake", "inaccuracy", "blunder", "foul", "blunder")
+    one, other = (
+        msgspec.structs.replace(
+            found,
+            turns=tuple(
+                msgspec.structs.replace(turn, label=label)
+                for turn, label in zip(found.turns, names, strict=False)
+            ),
+        )
+        for names in (labels, theirs)
+    )
+    total = agreement.Agreement()
+    missed = agreement.compare(one, other, total)
+    assert [mine.ply for mine, _ in missed] == [found.turns[2].ply]
+    assert str(total) == "3 of 4, 75 % (30 .. 95)"
+    words = ["applegame", str(log), "--nodes", str(FEW), "--times", "2"]
+    done = CliRunner().invoke(agreement.command, words)
+    assert done.exit_code == 0, done.output
+    assert f"applegame, {FEW} and {2 * FEW} nodes, 1 games: found" in done.stdout
+    log.write_bytes(b"what\n")
+    with pytest.raises(QuartetError, match="a log has no line"):
+        agreement.command.main(words, standalone_mode=False)

@@ -74,12 +74,17 @@ def elo(pairs: Mapping[float, float]) -> Rating:
             return Rating(math.inf, elo_of_score(bound), math.inf)
         return Rating(-math.inf, -math.inf, elo_of_score(1 - bound))
     else:
-        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-        middle = (mean + z * z / (2 * number)) / (1 + z * z / number)
-        spread = math.sqrt(mean * (1 - mean) / number + z * z / (4 * number * number))
-        error = z * spread / (1 + z * z / number)
-        low, high = middle - error, middle + error
+        low, high = wilson(mean * number, number)
     return Rating(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
+
+
+def wilson(successes: float, trials: float) -> tuple[float, float]:
+    """The interval of 95 % of a probability, by Wilson's score."""
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    mean, scale = successes / trials, 1 + z * z / trials
+    middle = (mean + z * z / (2 * trials)) / scale
+    error = z * math.sqrt(mean * (1 - mean) / trials + z * z / (4 * trials * trials)) / scale
+    return middle - error, middle + error
 
 
 def superiority(pairs: Mapping[float, float]) -> float:

@@ -117,7 +117,7 @@ def command(
     quartet review game.log --engine bot --engine "uai:./zataxx"
     """
     bounds = _thresholds(thresholds)
-    files = _files(logs)
+    files = found_logs(logs)
     for name in names if game is not None else ():
         engines.require(game or "", name)
 
@@ -223,7 +223,7 @@ def _write(file: Path, content: str) -> None:
         raise QuartetError(f"cannot write {file}: {error.strerror}") from error
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
+def found_logs(paths: Sequence[Path]) -> list[Path]:
     """The logs; of a folder all that lie in it, of a run's folder its games. Raises QuartetError
     where there are none."""
     found: list[Path] = []

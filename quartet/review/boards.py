@@ -30,6 +30,7 @@ class Boards:
             [],
             [],
             [],
+            first.corners,
         )
         self.hands: Holding | None = None
         self._cells = {cell.name: number for number, cell in enumerate(first.cells)}

@@ -189,6 +189,7 @@ class Board(msgspec.Struct, frozen=True):
             -1, and so on.
         hands: list; the same for hands: for every frame a list of [seat, piece numbers], None where
             nothing changed. Empty where there are none.
+        corners: bool; whether a move covers the rectangle between its two cells.
     """
 
     cells: list[tuple[str, float, float, str]]
@@ -197,6 +198,7 @@ class Board(msgspec.Struct, frozen=True):
     pieces: list[tuple[int | None, str, int | None]]
     frames: list[list[int]]
     hands: list[list[tuple[int, list[int]]] | None]
+    corners: bool = False
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):

@@ -326,16 +326,40 @@ class _Game:
             told.expected[number] = mean = self.mean(opinion, before, turn.move, seat, draws)
             played = self.mean(opinion, before, turn.move, seat, {turn.drawn: 1.0})
             other = mean if same else self.mean(opinion, before, best, seat, draws)
+            if self.doubtful(other, mean, seat):
+                nodes = LONG_LOOK * opinion.asker.nodes
+                best, mean, other = self.long_look(opinion, number, best)
+                played = self.mean(opinion, before, turn.move, seat, {turn.drawn: 1.0}, nodes)
+                told.expected[number] = mean
         elif turn.move is None or turn.verdict.lost:
             other = self.after_move(opinion, number, best)
         else:
             told.worths[number], best, other = self.contest(opinion, number, worth, played)
-            lost = _value(other, seat) - _value(played, seat)
-            if self.thresholds[1] <= lost < self.thresholds[3] and other.shares is not None:
-                nodes = LONG_LOOK * opinion.asker.nodes
-                played = self.after_move(opinion, number, turn.move, nodes)
-                other = self.after_move(opinion, number, best, nodes)
+            if self.doubtful(other, played, seat):
+                best, played, other = self.long_look(opinion, number, best)
         told.best[number], told.played[number], told.other[number] = best, played, other
+
+    def doubtful(self, other: Worth, played: Worth, seat: int) -> bool:
+        """Whether a loss is one that may be a mistake or not."""
+        lost = _value(other, seat) - _value(played, seat)
+        known = other.shares is not None and played.shares is not None
+        return known and self.thresholds[0] <= lost < self.thresholds[3]
+
+    def long_look(self, opinion: Opinion, number: int, best: Move) -> tuple[Move, Worth, Worth]:
+        """A loss again, with LONG_LOOK times the nodes: the best move, which may be another one now,
+        the worth after the move that was played, and after the best."""
+        before, turn = self.positions[number], self.turns[number]
+        nodes = LONG_LOOK * opinion.asker.nodes
+        move = cast("Move", turn.move)
+        played = self.after_move(opinion, number, move, nodes)
+        found = self.worth(opinion, before, nodes).found
+        weighed = [(played, move)]
+        for wanted in (best, None if found is None else found.move):
+            if wanted is None or any(self.same(before, wanted, known) for _, known in weighed):
+                continue
+            weighed.append((self.after_move(opinion, number, wanted, nodes), wanted))
+        other, best = max(weighed, key=lambda item: _value(item[0], turn.seat))
+        return best, played, other
 
     def after_move(
         self, opinion: Opinion, number: int, move: Move, nodes: int | None = None
@@ -345,7 +369,7 @@ class _Game:
         before, seat = self.positions[number], self.turns[number].seat
         draws = draws_after(before) if self.game.info.chance else None
         if draws is not None:
-            return self.mean(opinion, before, move, seat, draws)
+            return self.mean(opinion, before, move, seat, draws, nodes)
         child = self.after(number, move)
         return seen_by(self.worth(opinion, child, nodes), child, seat)
 
@@ -415,11 +439,17 @@ class _Game:
         return position
 
     def mean(
-        self, opinion: Opinion, before: Any, move: Move, seat: int, draws: dict[int | None, float]
+        self,
+        opinion: Opinion,
+        before: Any,
+        move: Move,
+        seat: int,
+        draws: dict[int | None, float],
+        nodes: int | None = None,
     ) -> Worth:
         """What a position is worth after a move, over the draws by their probabilities."""
         after = before.play(move)
-        nodes = max(LEAST_NODES, opinion.asker.nodes // DRAW_PART)
+        nodes = max(LEAST_NODES, (nodes or opinion.asker.nodes) // DRAW_PART)
         score: float | None = 0.0
         total: list[float] | None = [0.0] * self.game.info.players
         proven = True

@@ -63,6 +63,7 @@ function frame(name) {
           onchange: event => {
             settings.set("theme", event.target.value);
             frame(name);
+            document.dispatchEvent(new Event("themed"));
           },
         },
         ["auto", "light", "dark"].map(value => h("option", { value, selected: value === theme }, t("theme_" + value))),

@@ -1,6 +1,8 @@
 // Draws a scene as SVG, and the graph of a game. It knows no game. The page and the pages of reviews share it.
 const NS = "http://www.w3.org/2000/svg";
 const HALF = 0.47;
+/** Pixels of the screen that small letters on a board should have. */
+const LEGIBLE = 10;
 
 export function svg(parent, name, attributes, text) {
   const made = document.createElementNS(NS, name);
@@ -106,11 +108,13 @@ function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
  *   moves      [{parts, seat | kind, rank, width}]: arrows; kind is "best", "hint", "played"
  *   starts, targets, taken   names of cells: what can be chosen first, next, what is chosen
  *   hover, cursor   the names under the pointer and under the keyboard's cursor
+ *   span       [from, to, can]: the rectangle that is being drawn, and whether it is a move
  *   lens       {values: [[cell, number]], regions: [{cells, value}], paths: [[cell]]}
  * Gives the geometry back.
  */
 export function draw(root, board, frame, look = {}) {
   const geo = geometry(board, frame, look);
+  root.style.setProperty("--least", `${(LEGIBLE * geo.width) / (root.clientWidth || 640)}px`);
   root.replaceChildren();
   root.setAttribute("viewBox", `${geo.left} ${geo.top} ${geo.width} ${geo.height}`);
   const shape = (x, y, kind, r = HALF) =>
@@ -118,6 +122,7 @@ export function draw(root, board, frame, look = {}) {
       ? svg(root, "rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.07, class: kind })
       : svg(root, "circle", { cx: x, cy: y, r, class: kind });
   const valued = new Set((look.lens?.values || []).map(v => v[0]));
+  const named = new Set(board.cells.filter((_, i) => frame.shown.has(i)).map(c => c[0]));
   board.cells.forEach(([name, , , ground], i) => {
     const [x, y] = geo.spots[i],
       goal = /^goal(\d+)/.exec(ground);
@@ -126,8 +131,10 @@ export function draw(root, board, frame, look = {}) {
       shape(x, y, `goal ${seatClass(+goal[1])}`);
       if (!frame.shown.has(i)) glyph(root, +goal[1], x, y, 0.1);
     }
-    if (!board.columns.length && !board.rows.length && !frame.shown.has(i) && !valued.has(name))
-      svg(root, "text", { x, y: y + 0.09, class: "name" }, name);
+    if (!board.columns.length && !board.rows.length && !frame.shown.has(i) && !valued.has(name)) {
+      svg(root, "text", { x, y: y + 0.12, class: "name" }, name);
+      named.add(name);
+    }
   });
   for (const [x, y, text] of geo.edge) svg(root, "text", { x, y: y + 0.13, class: "edge" }, text);
   if (look.lens) drawHeat(root, geo, look.lens, shape);
@@ -160,7 +167,15 @@ export function draw(root, board, frame, look = {}) {
     else svg(root, "circle", { cx: place[0], cy: place[1], r, class: kind });
   };
   for (const name of look.starts || []) ring(name, "start", 0.44);
-  for (const name of look.targets || []) if (name !== "pass") ring(name, "target", name === look.hover ? 0.24 : 0.15);
+  for (const name of look.targets || []) {
+    // where something stands that is to be read, around it
+    if (named.has(name)) ring(name, "target around", 0.42);
+    else if (name !== "pass") ring(name, "target", name === look.hover ? 0.24 : 0.15);
+  }
+  if (look.span && board.corners) {
+    const [from, to] = look.span.map(name => geo.places.get(name));
+    if (from && to) span(root, from, to, look.span[2] ? "span can" : "span");
+  }
   if (look.hover) ring(look.hover, "hover", 0.44);
   for (const name of look.taken || []) ring(name, "taken", 0.43);
   if (look.cursor) ring(look.cursor, "cursor", 0.47);
@@ -179,7 +194,10 @@ function drawMove(root, board, frame, geo, look, move) {
   const width = move.width || 1,
     last = spots[spots.length - 1],
     first = spots[0];
-  if (spots.length > 1 && (first[0] !== last[0] || first[1] !== last[1])) {
+  if (board.corners && spots.length > 1) {
+    span(root, first, last, "halo");
+    span(root, first, last, kind);
+  } else if (spots.length > 1 && (first[0] !== last[0] || first[1] !== last[1])) {
     const [dx, dy] = [last[0] - first[0], last[1] - first[1]],
       length = Math.hypot(dx, dy),
       [ux, uy] = [dx / length, dy / length];
@@ -256,9 +274,15 @@ function drawLens(root, geo, lens) {
   }
 }
 
+/** The rectangle between two cells. */
+function span(root, [x, y], [u, v], kind) {
+  const place = { x: Math.min(x, u) - HALF, y: Math.min(y, v) - HALF };
+  svg(root, "rect", { ...place, width: Math.abs(u - x) + 2 * HALF, height: Math.abs(v - y) + 2 * HALF, rx: 0.1, class: kind });
+}
+
 /** A number at the corner of a cell. */
 function badge(root, [x, y], value) {
-  svg(root, "rect", { x: x - 0.52, y: y - 0.52, width: 0.56, height: 0.36, rx: 0.1, class: "badge" });
+  svg(root, "rect", { x: x - 0.56, y: y - 0.54, width: 0.64, height: 0.4, rx: 0.1, class: "badge" });
   svg(root, "text", { x: x - 0.24, y: y - 0.24, class: "badge-text" }, short(value));
 }
 
@@ -286,8 +310,7 @@ function bonds(root, spots, kind) {
   }
 }
 
-const WIDTH = 640,
-  HEIGHT = 210,
+const HEIGHT = 210,
   PAD = 42,
   FOOT = 22;
 
@@ -302,16 +325,17 @@ const WIDTH = 640,
  *   steps    how many steps there are; at: the one that is shown
  */
 export function drawGraph(root, data) {
+  const width = Math.max(280, Math.min(640, root.clientWidth || 640)); // what is written is as large on a phone
   root.replaceChildren();
-  root.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+  root.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
   const last = Math.max(1, data.steps),
-    X = step => PAD + ((WIDTH - PAD - 10) * step) / last,
+    X = step => PAD + ((width - PAD - 10) * step) / last,
     Y = p => 8 + (HEIGHT - FOOT - 12) * (1 - p);
   for (const [p, text] of data.ticks) {
-    svg(root, "line", { x1: PAD, x2: WIDTH - 10, y1: Y(p), y2: Y(p), class: "axis" });
+    svg(root, "line", { x1: PAD, x2: width - 10, y1: Y(p), y2: Y(p), class: "axis" });
     svg(root, "text", { x: PAD - 5, y: Y(p) + 4, "text-anchor": "end" }, text);
   }
-  const bar = (WIDTH - PAD - 10) / last;
+  const bar = (width - PAD - 10) / last;
   for (const time of data.times || []) {
     const height = 40 * time.share;
     svg(root, "rect", {
@@ -342,13 +366,14 @@ export function drawGraph(root, data) {
   }
   svg(root, "line", { x1: X(data.at), x2: X(data.at), y1: 6, y2: Y(0), class: "now" });
   svg(root, "text", { x: PAD, y: HEIGHT - 4 }, "0");
-  svg(root, "text", { x: WIDTH - 10, y: HEIGHT - 4, "text-anchor": "end" }, String(data.steps));
+  svg(root, "text", { x: width - 10, y: HEIGHT - 4, "text-anchor": "end" }, String(data.steps));
 }
 
 /** The step under a pointer over a graph. */
 export function stepAt(root, event, steps) {
-  const box = root.getBoundingClientRect();
+  const box = root.getBoundingClientRect(),
+    width = root.viewBox.baseVal.width;
   return Math.round(
-    ((((event.clientX - box.left) / box.width) * WIDTH - PAD) / (WIDTH - PAD - 10)) * Math.max(1, steps),
+    ((((event.clientX - box.left) / box.width) * width - PAD) / (width - PAD - 10)) * Math.max(1, steps),
   );
 }

@@ -39,6 +39,15 @@ export class Selection {
     return null;
   }
 
+  /** The pointer went down on a cell: take it, if it is another one to begin with; a move is not played by that. */
+  grasp(part) {
+    if (this.taken.includes(part) || (this.taken.length && this.options.includes(part))) return false;
+    if (!this.choices.some(c => c.parts.length > 1 && c.parts[0] === part)) return false;
+    this.taken = [part];
+    this.cursor = null;
+    return true;
+  }
+
   back() {
     if (this.taken.length) this.cursor = this.taken.pop();
   }
@@ -55,15 +64,23 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 export class Chooser {
   constructor(root, show, chosen, said) {
     Object.assign(this, { root, show, chosen, said, selection: null, down: null, hover: null, pointed: null });
+    this.held = false; // whether the pointer went down on a cell that was taken by that
     root.addEventListener("pointerdown", event => {
       this.down = event.button === 0 && this.selection ? this.cellAt(event) : null;
-      if (this.down !== null) root.setPointerCapture(event.pointerId); // the cells may be drawn anew before the finger leaves
+      if (this.down === null) return;
+      root.setPointerCapture(event.pointerId); // the cells may be drawn anew before the finger leaves
+      this.held = this.selection.grasp(this.down);
+      if (this.held) this.draw();
     });
     root.addEventListener("touchend", event => event.cancelable && event.preventDefault()); // or a click follows, on whatever lies there by then
     root.addEventListener("pointercancel", () => {
+      if (this.held && this.selection) this.selection.taken = [];
       this.down = null;
+      this.over(null);
     });
-    root.addEventListener("pointermove", event => event.pointerType === "mouse" && this.over(this.cellAt(event)));
+    root.addEventListener("pointermove", event => {
+      if (event.pointerType === "mouse" || this.down !== null) this.over(this.cellAt(event));
+    });
     root.addEventListener("pointerleave", () => this.over(null));
     root.addEventListener("blur", () => {
       if (this.selection && this.selection.cursor !== null) {
@@ -90,7 +107,7 @@ export class Chooser {
   over(name) {
     const before = this.pointed;
     this.pointed = name;
-    if (this.watched && name !== before) this.draw();
+    if ((this.watched || this.selection?.taken.length) && name !== before) this.draw();
     const found = this.selection && this.selection.options.includes(name) ? name : null;
     if (found === this.hover) return;
     this.hover = found;
@@ -102,7 +119,15 @@ export class Chooser {
     const s = this.selection;
     if (!s) return {};
     const starts = s.taken.length ? [] : quietly && s.cursor === null ? [this.hover] : s.options;
-    return { starts, targets: s.taken.length ? s.options : [], hover: this.hover, taken: s.taken, cursor: s.cursor };
+    const to = s.cursor ?? this.pointed;
+    return {
+      starts,
+      targets: s.taken.length ? s.options : [],
+      hover: this.hover,
+      taken: s.taken,
+      cursor: s.cursor,
+      span: s.taken.length && to !== null ? [s.taken[0], to, s.options.includes(to)] : null,
+    };
   }
 
   places() {
@@ -134,8 +159,9 @@ export class Chooser {
     this.down = null;
     if (!s || from === null || to === null) return;
     s.cursor = null;
+    if (event.pointerType !== "mouse") this.hover = this.pointed = null;
     let whole = null;
-    if (from === to) whole = s.tap(to);
+    if (from === to) whole = this.held ? null : s.tap(to);
     else {
       // dragged from one to the other
       if (s.taken.at(-1) !== from) whole = s.tap(from);

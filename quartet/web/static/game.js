@@ -40,7 +40,7 @@ export class BoardPanel {
     Object.assign(this, { owner, game: null, step: 0, position: null, overlay: false });
     this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [key, value] of Object.entries({
-      class: "board",
+      class: owner.quiet ? "board" : "board drags",
       id: "board",
       tabindex: 0,
       role: "application",

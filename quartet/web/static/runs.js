@@ -120,6 +120,14 @@ const colour = name => {
   return found;
 };
 
+/** Elo with its interval of 95 %; where all games went one way, its bound. */
+const eloText = ([elo, low, high]) =>
+  elo != null
+    ? `Elo ${number(elo, 1)} (${number(low, 1)} … ${number(high, 1)})`
+    : low != null
+      ? `Elo > ${number(low, 1)}`
+      : `Elo < ${number(high, 1)}`;
+
 export async function run(main, { path: [name], parameters }) {
   const at = "runs/" + encode(name),
     tabs = ["standings", "crosstable", "games", "charts", "plan"];
@@ -169,11 +177,11 @@ export async function run(main, { path: [name], parameters }) {
             h("b", {}, test.decision ? t("decision_" + test.decision) : t("undecided")),
             " ",
             `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join(", ")}), ${t("test_of", { a: number(test.scores[1], 4), b: number(test.scores[0], 4) })}, ${t("blocks", { n: test.blocks })}`,
-            test.elo ? `, Elo ${number(test.elo[0], 1)} (${number(test.elo[1], 1)} … ${number(test.elo[2], 1)})` : "",
+            test.elo ? `, ${eloText(test.elo)}` : "",
           )
         : "",
       found.note && shown() ? h("p", { class: "dim" }, found.note) : "",
-      found.live?.length
+      found.state === "goes on" && found.live?.length // a run that was killed has left its last game
         ? h(
             "p",
             { id: "run-live" },
@@ -615,8 +623,17 @@ export async function run(main, { path: [name], parameters }) {
     },
     gone: () => {},
   });
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const anew = guarded(() => tab === "charts" && showBody()); // charts have colours and a width of their own
+  const changes = [
+    [document, "themed"],
+    [dark, "change"],
+    [window, "resize"],
+  ];
+  for (const [where, what] of changes) where.addEventListener(what, anew);
   return () => {
     unfollow();
+    for (const [where, what] of changes) where.removeEventListener(what, anew);
     clearTimeout(showAgain);
     turn += 1;
     for (const chart of charts) chart.destroy();
