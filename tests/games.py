@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "10000"))
 """Random positions on which fast rules and reference rules are compared, per game; other random
 tests scale with it."""
+SANITIZED = os.environ.get("QUARTET_BUILD") in {"asan", "ubsan", "tsan"}
+"""Whether compiled code is watched, which takes time and memory: see docs/builds.md."""
 
 
 class FastPosition(Position, Protocol):

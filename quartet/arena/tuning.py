@@ -16,6 +16,7 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet.arena.schedule import WAIT, Casting, Results, Schedule, Seating
 from quartet.arena.unit import GameResult, Player
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,7 +182,7 @@ def read(folder: Path) -> list[Step]:
         return [msgspec.json.decode(line, type=Step) for line in lines]
     except OSError as error:
         raise QuartetError(f"cannot read {file}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TextError(f"{file} holds a step that cannot be read: {error}") from error
 
 
