@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
+from quartet.arena.files import write_whole
 from quartet.arena.schedule import WAIT, Casting, Results, Schedule, Seating
 from quartet.arena.unit import GameResult, Player
 from quartet.judge.turn import UNREADABLE
@@ -150,7 +151,7 @@ class Trajectory:
         self._file = folder / TRAJECTORY
         self._before = read(folder)
         try:
-            self._file.write_bytes(b"".join(map(_line, self._before)))  # without half a line
+            write_whole(self._file, b"".join(map(_line, self._before)))  # without half a line
         except OSError as error:
             raise QuartetError(f"cannot write {self._file}: {error.strerror}") from error
 
