@@ -72,11 +72,11 @@ class Records:
                 check_plan(folder / "run.json", plan)
                 self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
                 self._read()
-            except OSError as error:
+                self._index = self._open_index()
+            except (OSError, sqlite3.Error) as error:
                 raise QuartetError(
-                    f"cannot keep records in {folder}: {error.strerror or error}"
+                    f"cannot keep records in {folder}: {getattr(error, 'strerror', None) or error}"
                 ) from error
-            self._index = self._open_index()
             opened.callback(self._index.close)
             self.close = opened.pop_all().close
 
