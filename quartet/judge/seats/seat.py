@@ -71,12 +71,14 @@ def read_info(said: str) -> SearchInfo | None:
         if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
             told = dict(zip(words[1::2], words[2::2], strict=False))
             try:
-                counts = [int(told.get(name, 0)) for name in ("score", "depth", "nodes")]
+                score, depth, nodes = (
+                    int(told.get(name, 0)) for name in ("score", "depth", "nodes")
+                )
                 seconds = float(told["seconds"])
             except (ValueError, LookupError):
                 return None
-            if 0 <= seconds <= MOST_TOLD and all(abs(count) <= MOST_TOLD for count in counts):
-                return SearchInfo((), *counts, seconds)
+            if 0 <= seconds <= MOST_TOLD and max(abs(score), abs(depth), abs(nodes)) <= MOST_TOLD:
+                return SearchInfo((), score, depth, nodes, seconds)
             return None
     return None
 
