@@ -17,7 +17,7 @@ GROUPS = {
     "Measure": ("tournament", "sprt", "tune", "exam", "gauntlet", "runs", "lost", "bench"),
     "Look back": ("review", "replay", "calibrate"),
     "Train": ("selfplay", "train"),
-    "Hand in, carry on": ("pack", "new-game", "completion"),
+    "Hand in, carry on": ("pack", "new-game", "report", "completion"),
 }
 """The commands, as the help lists them. Each is a module here with a `command`; it is imported when
 it is needed."""
