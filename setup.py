@@ -2,8 +2,10 @@
 place for compiler flags.
 
 Environment variables:
-    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation) or trace
-                    (line tracing, for Cython coverage)
+    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation), trace
+                    (line tracing, for Cython coverage), or with a sanitizer of gcc and clang: asan
+                    (addresses and undefined behaviour), ubsan (undefined behaviour alone), tsan
+                    (threads); docs/builds.md says how to run those
     QUARTET_CPU     x86-64-v2 (default), or any level that the compiler's -march takes; native for
                     this machine only
 """
@@ -33,7 +35,9 @@ sys.path.insert(0, str(ROOT))
 
 from quartet.registry import GAMES  # noqa: E402
 
-MODES = ("release", "debug", "trace")
+SANITIZERS = {"asan": "address,undefined", "ubsan": "undefined", "tsan": "thread"}
+"""Modes that are built with a sanitizer -> what -fsanitize says."""
+MODES = ("release", "debug", "trace", *SANITIZERS)
 MODE = os.environ.get("QUARTET_BUILD") or "release"
 CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
 SCRATCH = ".build"
@@ -88,9 +92,19 @@ def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU)
             {"x86-64-v3": ["/arch:AVX2"], "x86-64-v4": ["/arch:AVX512"]}.get(cpu, []) if x86 else []
         )
         return ["/utf-8", "/Od" if mode == "debug" else "/O2", *arch]
-    flags = ["-Og", "-g", "-UNDEBUG"] if mode == "debug" else ["-O3", "-g0"]
+    flags = ["-O3", "-g0"]
+    if mode in SANITIZERS:
+        flags = ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitizer_flags(mode)]
+    elif mode == "debug":
+        flags = ["-Og", "-g", "-UNDEBUG"]
     # Floating point without contraction: the same numbers on every CPU level, for the fingerprint.
     return [*flags, "-ffp-contract=off", *([f"-march={cpu}"] if x86 or cpu == "native" else [])]
+
+
+def sanitizer_flags(mode: str) -> list[str]:
+    """What compiler and linker are told in a mode; a finding ends the process."""
+    kinds = SANITIZERS.get(mode)
+    return [f"-fsanitize={kinds}", "-fno-sanitize-recover=all"] if kinds else []
 
 
 class BuildExtensions(build_ext):
@@ -106,10 +120,13 @@ class BuildExtensions(build_ext):
     def build_extensions(self) -> None:
         kind = self.compiler.compiler_type
         complaint = missing_tool(kind, getattr(self.compiler, "compiler_so", []))
+        if kind == "msvc" and MODE in SANITIZERS:
+            complaint = f"QUARTET_BUILD={MODE} needs gcc or clang"
         if complaint:
             raise SystemExit(f"quartet: {complaint}")
         for extension in self.extensions:
             extension.extra_compile_args = compile_flags(kind, platform.machine())
+            extension.extra_link_args = sanitizer_flags(MODE)
         made_by = f"{MODE} {CPU} {kind} {' '.join(getattr(self.compiler, 'compiler_so', []))}"
         made_by += " abi3" * LIMITED
         if is_outdated() or STAMP.read_text() != made_by:

@@ -135,7 +135,7 @@ class Program:
         if name is None:
             raise TextError(f"there is no option {given[:40]!r}")
         _, least, most = OPTIONS[name]
-        if not (value.isdecimal() and least <= int(value) <= most):
+        if not (is_number(value) and least <= int(value) <= most):
             raise TextError(f"{name} takes a number from {least} to {most}, not {value[:40]!r}")
         self._options[name] = int(value)
         self._position = self._read(*self._start)
@@ -240,7 +240,7 @@ class Program:
         for word in rest:
             if word in NUMBERS:
                 number = next(rest, "")
-                if not number.removeprefix("-").isdecimal():
+                if not is_number(number.removeprefix("-")):
                     raise TextError(f"{word} takes a number, not {number[:40]!r}")
                 wanted[word] = int(number)
             elif word not in FLAGS:
@@ -284,6 +284,11 @@ class Program:
 
     def _complain(self, text: str) -> None:
         self._say(f"info string {' '.join(text.split())}")
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a natural number of a length that can be meant."""
+    return word.isascii() and word.isdigit() and len(word) < 19
 
 
 def info_line(info: SearchInfo, *, several: bool = False) -> str:

@@ -29,6 +29,7 @@ from pathlib import Path
 
 from build import bundle
 from core.errors import QuartetError
+from quartet.arena.files import write_whole
 
 MAIN, DATA = "main.py", "data.bin"
 MOST_CODE, MOST_DATA = 1 << 20, 10 << 20
@@ -49,7 +50,7 @@ def make(game: str, out: Path) -> Path:
     (out / DATA).unlink(missing_ok=True)
     for name, content, most in files:
         if content:
-            (out / name).write_bytes(content)
+            write_whole(out / name, content)
             print(f"{name}: {len(content):,} bytes of {most:,}", file=sys.stderr)
         else:
             print(f"{name}: none, for nothing of {game} is compiled", file=sys.stderr)

@@ -35,6 +35,8 @@ PACKAGE = "gcc-mingw-w64-x86-64"
 PYTHON_FROM = "panda3d"
 """A package whose wheels for Windows carry Python in the folder `deploy_libs`: its tools make
 executables with it."""
+REQUIREMENTS = Path(__file__).with_name("windows") / "requirements.txt"
+"""What is fetched, and the hashes of it."""
 HEADERS = Path(__file__).with_name("windows")
 """The configuration of Python for Windows, as far as its headers need one."""
 LIBRARY = "agent.pyd"
@@ -133,12 +135,8 @@ def python() -> Path:
 
 def bootloader() -> Path:
     """The pinned PyInstaller's for Windows. Raises QuartetError."""
-    return (
-        unpacked(
-            f"pyinstaller=={freeze.PINNED}", "PyInstaller/bootloader/Windows-64bit-intel/run.exe"
-        )
-        / "run.exe"
-    )
+    folder = unpacked("pyinstaller", "PyInstaller/bootloader/Windows-64bit-intel/run.exe")
+    return folder / "run.exe"
 
 
 def headers_for_windows() -> Path:
@@ -178,9 +176,17 @@ def find(folder: Path, name: str) -> Path | None:
     )
 
 
-def unpacked(requirement: str, pattern: str) -> Path:
+def pinned(package: str) -> str:
+    """The line of REQUIREMENTS for a package, its hashes included."""
+    lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith(f"{package}=="))
+
+
+def unpacked(package: str, pattern: str) -> Path:
     """A folder with those files of a wheel for Windows; fetched with pip when it is needed for the
-    first time. Raises QuartetError."""
+    first time, and taken where its hash is the one that is pinned. Raises QuartetError."""
+    line = pinned(package)
+    requirement = line.split()[0]
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     target = sources.ROOT / ".build" / "windows" / f"{requirement.replace('==', '-')}-{version}"
     if target.is_dir():
@@ -188,6 +194,7 @@ def unpacked(requirement: str, pattern: str) -> Path:
     draft = target.with_name(f"{target.name}.{os.getpid()}.new")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
+    (draft / REQUIREMENTS.name).write_text(line + "\n", encoding="utf-8")
     print(f"quartet: fetching {requirement} for Windows ...", file=sys.stderr, flush=True)
     command = [
         sys.executable,
@@ -207,7 +214,8 @@ def unpacked(requirement: str, pattern: str) -> Path:
         "--only-binary=:all:",
         "--dest",
         str(draft / "wheel"),
-        requirement,
+        "--requirement",
+        str(draft / REQUIREMENTS.name),
     ]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -226,6 +234,7 @@ def unpacked(requirement: str, pattern: str) -> Path:
             if fnmatch.fnmatchcase(entry.filename, pattern):
                 (draft / Path(entry.filename).name).write_bytes(content.read(entry))
     shutil.rmtree(draft / "wheel")
+    (draft / REQUIREMENTS.name).unlink()
     draft.rename(target)
     return target
 

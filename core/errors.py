@@ -8,7 +8,7 @@ and is against the rules.
 
 class QuartetError(Exception):
     """Base of all errors that a user can cause; the command line prints the message and exits
-    non-zero.
+    non-zero. What a terminal cannot show of a message becomes question marks: it may quote anything.
 
     Attributes:
         code: the word by which the game's real judge calls a foul, as its log has it; empty where
@@ -16,8 +16,14 @@ class QuartetError(Exception):
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message if message.isprintable() else printable(message))
         self.code = code
+
+
+def printable(text: str) -> str:
+    """A text as one line that cannot disturb a terminal."""
+    line = " ".join(text.split())
+    return "".join(character if character.isprintable() else "?" for character in line)
 
 
 class TextError(QuartetError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,6 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "10000"))
 """Random positions on which fast rules and reference rules are compared, per game; other random
 tests scale with it."""
+SANITIZED = os.environ.get("QUARTET_BUILD") in {"asan", "ubsan", "tsan"}
+"""Whether compiled code is watched, which takes time and memory: see docs/builds.md."""
+WATCHING = {n: os.environ[n] for n in os.environ if re.match("LD_PRELOAD$|.*SAN_OPTIONS$", n)}
+"""What a process needs of our environment to be watched, too."""
 
 
 class FastPosition(Position, Protocol):

@@ -48,6 +48,13 @@ def test_gcc_and_clang_on_a_pc(compiler: str, machine: str) -> None:
     assert "-O3" not in debug
 
 
+@pytest.mark.parametrize("mode", setup.SANITIZERS)
+def test_a_finding_of_a_sanitizer_ends_the_process(mode: str) -> None:
+    flags = setup.compile_flags("unix", "x86_64", mode, "x86-64-v2")
+    assert set(setup.sanitizer_flags(mode)) < set(flags)
+    assert {"-fno-sanitize-recover=all", "-UNDEBUG"} <= set(flags)
+
+
 @pytest.mark.parametrize("machine", ["arm64", "aarch64"])
 def test_gcc_and_clang_elsewhere(machine: str) -> None:
     """CPU levels of the PC mean nothing there; `native` does."""
@@ -210,7 +217,7 @@ def test_no_such_build(unbuilt: Path) -> None:
     assert done.returncode == 1
     assert (
         one_line(done.stderr).strip()
-        == "quartet: QUARTET_BUILD is 'fast', not one of release, debug, trace"
+        == "quartet: QUARTET_BUILD is 'fast', not one of release, debug, trace, asan, ubsan, tsan"
     )
 
 

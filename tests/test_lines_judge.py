@@ -24,6 +24,7 @@ from quartet.judge.seats.lines import Command, LineSeat
 from quartet.judge.table import Penalty, TableRules
 from quartet.judge.turn import Result, Termination
 from tests.fakegame import GAME, Position
+from tests.games import SANITIZED
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ SHORT = 700
 PATIENT, BRIEF = 20.0, 3.0
 """Seconds in which every program ends that would, on any machine; and those for one that never
 does."""
-JUDGE_MEGABYTES = 200
+JUDGE_MEGABYTES = 1000 if SANITIZED else 200
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
 

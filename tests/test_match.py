@@ -26,6 +26,7 @@ from quartet.judge.seats.files import FileSeat, turn_seed
 from quartet.judge.seats.seat import Answer, Seat
 from quartet.judge.table import table_rules
 from quartet.judge.turn import Result, Turn, Verdict
+from tests.games import WATCHING
 from ugolki.geometry import SEATS
 from ugolki.reference import PASS, Position
 
@@ -90,6 +91,7 @@ def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.Comp
         "PATH": "/usr/bin:/bin",
         "PYTHONIOENCODING": "utf-8",
         "TMPDIR": tempfile.gettempdir(),
+        **WATCHING,
     }
     done = subprocess.run(
         command,
@@ -511,7 +513,7 @@ def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(
         "--log",
         str(log_file),
     ]
-    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin", **WATCHING}
     command = [sys.executable, "-m", "quartet", "match", "ugolki", *arguments]
     with subprocess.Popen(
         command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment

@@ -19,6 +19,7 @@ import pytest
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import NO_FINISH
+from tests.games import WATCHING
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "PYTHONIOENCODING": "utf-8",
     "TMPDIR": tempfile.gettempdir(),
+    **WATCHING,
 }
 ENOUGH = 60.0
 PASSER = """

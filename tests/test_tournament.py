@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from core.errors import QuartetError
 from quartet.arena.cores import Cores, usable_cores
 from quartet.arena.run import Local, drive
 from quartet.arena.schedule import Casting, fixed
@@ -337,10 +338,21 @@ def test_bad_hypotheses_are_told() -> None:
 @posix
 def test_it_survives_sigkill(tmp_path: Path) -> None:
     """A short run of `python -m quartet.bench.kill ugolki`; docs/results.md has the long one."""
-    figures = kill.survive("ugolki", tmp_path, games=28, kills=3, seed=1)
+    figures = kill.survive("tournament", "ugolki", tmp_path, size=28, kills=3, seed=1)
     assert figures["kills"] >= 1
     assert figures["distinct games"] == 28
-    assert figures["ratings equal"]
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize(("what", "size"), [("selfplay", 96), ("train", 8)])
+def test_so_does_everything_that_goes_on(what: str, size: int, tmp_path: Path) -> None:
+    assert kill.survive(what, "ataxx", tmp_path, size=size, kills=2, seed=1)["kills"] >= 1
+
+
+def test_a_command_that_fails_by_itself_is_told_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(QuartetError, match=r"quartet tournament ended with 2: quartet: .*nobody"):
+        kill.complete(["tournament", "ataxx", "--player", "nobody"], tmp_path)
 
 
 @pytest.mark.slow
@@ -348,7 +360,7 @@ def test_it_survives_sigkill(tmp_path: Path) -> None:
 def test_a_cluster_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
     figures = cluster.survive("ugolki", tmp_path, games=16)
     assert figures["distinct games"] == 16
-    assert figures["results equal to the undisturbed run's"]
+    assert figures["equal to the undisturbed run's"]
 
 
 @posix

@@ -19,6 +19,7 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet.arena.files import write_whole
 from quartet.arena.ratings import LEVEL, Rating, elo
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ def read(file: Path) -> list[Kept]:
         return [msgspec.json.decode(line, type=Kept) for line in file.read_bytes().splitlines()]
     except OSError as error:
         raise QuartetError(f"cannot read {file}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TextError(f"{file} holds a rating that cannot be read: {error}") from error
 
 

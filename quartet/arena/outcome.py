@@ -17,6 +17,7 @@ from quartet.arena.sprt import Sprt, block_score, expected_score
 from quartet.arena.standings import crosstable, standings
 from quartet.arena.unit import GameResult, Player
 from quartet.judge import game as games
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -195,7 +196,7 @@ def read_test(folder: Path, seats: int) -> Sprt | None:
         return Sprt(seats, data["s0"], data["s1"], data["alpha"], data["beta"])
     except OSError:
         return None
-    except (msgspec.DecodeError, KeyError) as error:
+    except (*UNREADABLE, KeyError) as error:
         raise TextError(f"{folder / TEST} cannot be read: {error}") from error
 
 

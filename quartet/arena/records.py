@@ -29,6 +29,7 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet.arena.files import locked, write_whole
 from quartet.arena.unit import GameResult, Played, Unit
+from quartet.judge.turn import UNREADABLE
 
 LIVE = "live"
 """The folder in a run's folder in which games that go on append their turns."""
@@ -71,11 +72,11 @@ class Records:
                 check_plan(folder / "run.json", plan)
                 self._games = opened.enter_context((folder / "games.jsonl").open("a+b"))
                 self._read()
-            except OSError as error:
+                self._index = self._open_index()
+            except (OSError, sqlite3.Error) as error:
                 raise QuartetError(
-                    f"cannot keep records in {folder}: {error.strerror or error}"
+                    f"cannot keep records in {folder}: {getattr(error, 'strerror', None) or error}"
                 ) from error
-            self._index = self._open_index()
             opened.callback(self._index.close)
             self.close = opened.pop_all().close
 
@@ -127,7 +128,7 @@ class Records:
         for number, line in enumerate(data[:whole].splitlines(), start=1):
             try:
                 result = msgspec.json.decode(line, type=GameResult)
-            except msgspec.DecodeError as error:
+            except UNREADABLE as error:
                 raise TextError(f"{self.folder / 'games.jsonl'}, line {number}: {error}") from error
             if result.number in self.done:
                 raise TextError(
@@ -159,7 +160,11 @@ class Records:
                     index.execute("DELETE FROM seats")
                     there = set()
                 for number in self.done.keys() - there:
-                    self._insert(index, self.done[number])
+                    try:
+                        self._insert(index, self.done[number])
+                    except (IndexError, OverflowError) as error:
+                        file = self.folder / "games.jsonl"
+                        raise TextError(f"{file}: game {number}: {error}") from error
         except BaseException:
             index.close()
             raise
@@ -226,7 +231,7 @@ def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
         ]
     except OSError as error:
         raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TextError(f"{folder} holds records that cannot be read: {error}") from error
 
 
@@ -238,7 +243,7 @@ def check_plan(file: Path, plan: dict[str, object]) -> None:
         return
     try:
         other = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise QuartetError(f"{file} is no plan of a run: {error}") from error
     differences = [key for key in {**plan, **other} if plan.get(key) != other.get(key)]
     if differences:

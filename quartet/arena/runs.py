@@ -15,6 +15,7 @@ from core.errors import QuartetError, TextError
 from quartet.arena import outcome, records, tuning
 from quartet.arena.files import is_held
 from quartet.arena.standings import standings
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,7 +116,7 @@ def read(folder: Path) -> Run:
             plan = msgspec.json.decode((folder / "plan.json").read_bytes(), type=dict[str, Any])
         except OSError as error:
             raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise TextError(f"{folder} holds records that cannot be read: {error}") from error
         units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
         if (folder / records.LINES).is_file():

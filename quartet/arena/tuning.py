@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
+from quartet.arena.files import write_whole
 from quartet.arena.schedule import WAIT, Casting, Results, Schedule, Seating
 from quartet.arena.unit import GameResult, Player
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,7 +151,7 @@ class Trajectory:
         self._file = folder / TRAJECTORY
         self._before = read(folder)
         try:
-            self._file.write_bytes(b"".join(map(_line, self._before)))  # without half a line
+            write_whole(self._file, b"".join(map(_line, self._before)))  # without half a line
         except OSError as error:
             raise QuartetError(f"cannot write {self._file}: {error.strerror}") from error
 
@@ -181,7 +183,7 @@ def read(folder: Path) -> list[Step]:
         return [msgspec.json.decode(line, type=Step) for line in lines]
     except OSError as error:
         raise QuartetError(f"cannot read {file}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TextError(f"{file} holds a step that cannot be read: {error}") from error
 
 

@@ -146,6 +146,13 @@ class GameResult(msgspec.Struct, frozen=True):
     overloaded: bool = False
     fouls: tuple[Foul, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raises ValueError, which to msgspec is an error of the data, where this is no result of a
+        game."""
+        each = (self.scores, self.places, self.shares, self.use)
+        if any(len(values) != len(self.seats) for values in each):
+            raise ValueError("not every seat has a score, a place, a share and a use")
+
 
 class Played(msgspec.Struct, frozen=True):
     """What comes back from a worker.

@@ -1,5 +1,5 @@
-"""A tournament on a Dask scheduler with two workers, one of which is killed by SIGKILL half way:
-all games must be there once.
+"""A tournament on a Dask scheduler with two workers, one of which is killed by SIGKILL half way and
+comes back: all games must be there once.
 
 `python -m quartet.bench.cluster GAME --games 80` is the shape of it.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from core.errors import QuartetError
-from quartet.bench.kill import check, command, environment, results
+from quartet.bench.kill import complete, environment, games_on_record, results, tournament
 
 START_SECONDS = 60.0
 
@@ -27,9 +27,9 @@ START_SECONDS = 60.0
 def survive(game: str, folder: Path, games: int) -> dict[str, Any]:
     """Play on two workers, kill one when half of the games are done, and compare with a run on this
     machine alone."""
-    subprocess.run(
-        command(game, games, folder / "whole"), env=environment(), capture_output=True, check=True
-    )
+    for name in ("whole", "cluster"):
+        (folder / name).mkdir()
+    complete(tournament(game, games), folder / "whole")
     with ExitStack() as cleanup:
         address = f"tcp://127.0.0.1:{free_port()}"
         _start(
@@ -41,24 +41,19 @@ def survive(game: str, folder: Path, games: int) -> dict[str, Any]:
             "--no-dashboard",
             "--no-show",
         )
-        workers = [
-            _start(
-                cleanup,
-                folder,
-                "distributed.cli.dask_worker",
-                address,
-                "--nthreads",
-                "1",
-                "--no-nanny",
-                "--no-dashboard",
-                "--name",
-                n,
-            )
-            for n in ("one", "two")
-        ]
+
+        def worker(name: str) -> subprocess.Popen[bytes]:
+            one = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--name", name)
+            return _start(cleanup, folder, "distributed.cli.dask_worker", address, *one)
+
+        workers = [worker("one"), worker("two")]
         _wait_for_workers(address, len(workers))
         run = subprocess.Popen(
-            command(game, games, folder / "cluster", "--cluster", address),
+            [
+                *(sys.executable, "-m", "quartet"),
+                *tournament(game, games, where=("--cluster", address)),
+            ],
+            cwd=folder / "cluster",
             env=environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -70,13 +65,19 @@ def survive(game: str, folder: Path, games: int) -> dict[str, Any]:
             time.sleep(0.02)
         at = len(results(folder / "cluster"))
         workers[0].kill()
+        worker("one again")
         _, errors = run.communicate(timeout=600)
         if run.returncode != 0 or workers[1].poll() is not None:
             raise QuartetError(f"the run failed: {errors.decode()}")
+    found, wanted = (games_on_record(folder / name) for name in ("cluster", "whole"))
+    if found != wanted:
+        raise QuartetError("the results are not those of a run on this machine alone")
+    del found["results"]
     return {
         "games": games,
         "killed one of two workers after": at,
-        **check(folder / "cluster", folder / "whole", games),
+        **found,
+        "equal to the undisturbed run's": True,
     }
 
 

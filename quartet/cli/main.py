@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from core.errors import QuartetError
+from core.errors import QuartetError, printable
 from core.leaving import leave_on
 from quartet import registry
 
@@ -17,7 +17,7 @@ GROUPS = {
     "Measure": ("tournament", "sprt", "tune", "exam", "gauntlet", "runs", "lost", "bench"),
     "Look back": ("review", "replay", "calibrate"),
     "Train": ("selfplay", "train"),
-    "Hand in, carry on": ("pack", "new-game", "completion"),
+    "Hand in, carry on": ("pack", "new-game", "report", "completion"),
 }
 """The commands, as the help lists them. Each is a module here with a `command`; it is imported when
 it is needed."""
@@ -106,9 +106,12 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         status = INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not try to flush the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # whoever read our output has seen enough
         status = 0
+    except OSError as error:
+        _silence()
+        place = f"{error.filename}: " if error.filename else ""
+        status = _complain(f"cannot go on: {place}{error.strerror or error}")
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -119,8 +122,13 @@ def _in_one_line(error: click.ClickException) -> str:
     return message
 
 
+def _silence() -> None:
+    """Have Python not try to print the rest of our output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _complain(message: str) -> int:
-    print(f"quartet: {message}", file=sys.stderr)
+    print(f"quartet: {printable(message)}", file=sys.stderr)
     return FAILED
 
 

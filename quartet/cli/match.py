@@ -77,6 +77,7 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
 )
 @click.option("--play-out", is_flag=True, help="Finish the round in which a player comes home.")
 @variant_options.option
+@variant_options.sandboxed
 @click.option(
     "--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last."
 )

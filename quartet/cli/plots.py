@@ -19,6 +19,7 @@ from quartet.arena.curves import Curve, curves, mean_and_error
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.seats.versions import short
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,7 +106,7 @@ def losses(source: Path, file: Path) -> None:
         curves = {name: [line[name] for line in lines] for name in ("loss", "held_back")}
     except OSError as error:
         raise QuartetError(f"cannot read {source}: {error.strerror}") from error
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
+    except (*UNREADABLE, KeyError, TypeError) as error:
         raise TextError(f"{source} is no file of losses: {error}") from error
     figure = _figure(1)
     axes = figure.axes[0]

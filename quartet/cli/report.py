@@ -1,113 +1,161 @@
-"""What a run has come to, for people and for machines: of tournaments and sequential tests,
-finished or not."""
+"""`quartet report`: what a machine is, and what starting, answering and the tests do on it, as one
+text to send to somebody."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
-from rich.progress import track
+import click
+import psutil
 
-from quartet.arena import outcome, ratings, runs
-from quartet.arena.sprt import Decision
-from quartet.arena.standings import by_seat
-from quartet.cli import tables
+from core.errors import QuartetError, printable
+from quartet import registry
+from quartet.arena.cores import usable_cores
+from quartet.cli.version import version
+from quartet.judge import game as games
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-    from quartet.arena.outcome import Outcome
-    from quartet.arena.ratings import Rating
-    from quartet.arena.sprt import Sprt
-
-WORDS = {
-    None: "undecided",
-    Decision.H0: "H0 accepted: the new version is not stronger by as much as was asked for",
-    Decision.H1: "H1 accepted: the new version is stronger",
-}
+LAST_LINES = 25
+"""Of what a step has said, where it failed; else one."""
+SECONDS = 1800.0
+"""Of a step; whatever takes longer hangs."""
+PLAIN = ("--seed", "1", "--seconds", "60", "--quiet")
+TOOLS = ("gcc", "clang", "cl", "git", "bwrap", "wine", "chromium")
+SETTINGS = ("QUARTET_", "PYTHON", "LC_", "LANG")
+"""Beginnings of the variables that are told; others are nobody's business."""
 
 
-def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> None:
-    """Print a run."""
-    rated, complaint = _rated(found, silent=silent)
-    casting = found.casting
-    if found.test is not None:
-        console.print(test_text(found.test, found.scores), soft_wrap=True)
-        console.print(tables.table(found.results, found.names, found.order, {}))
-    else:
-        console.print(
-            f"{casting.game}, {found.pairing}: {len(found.results)} games, seed {casting.seed}",
-            style="bold",
+@click.command(short_help="Collect what works on this machine, to be sent.")
+@click.argument("programs", nargs=-1, metavar="[PROGRAM]...")
+@click.option("--tests", is_flag=True, help="Run the tests, too: minutes, and a checkout.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write it into this file."
+)
+def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
+    """Say what this machine is, start the agent of every game, let it answer, compare what engines
+    choose with what they should, and collect it in one text.
+
+    A PROGRAM is an executable file that `quartet pack` made; it tests itself. The text names no user
+    and no folder of theirs. Exit status 1: something did not work.
+
+    \b
+    quartet report --out report.txt
+    quartet report dist/ugolki.exe
+    """
+    lines: list[str] = []
+    failed = 0
+    for text, is_good in _told(programs, tests=tests):
+        failed += not is_good
+        lines.append(_private(text))
+        if out is not None:
+            print(lines[-1].splitlines()[0], file=sys.stderr)
+        else:
+            print(lines[-1], flush=True)
+    if out is not None:
+        try:
+            out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise QuartetError(f"cannot write {out}: {error.strerror}") from error
+    sys.exit(1 if failed else 0)
+
+
+def _told(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]:
+    """Every part of the text, and whether it is as it should be."""
+    yield f"{version()}, Python {platform.python_version()} ({sys.implementation.name})", True
+    memory = psutil.virtual_memory()
+    parts = (
+        platform.platform(),
+        platform.machine(),
+        f"{os.cpu_count()} cores ({len(usable_cores())} usable)",
+        f"{memory.total >> 20} MB ({memory.available >> 20} free)",
+        f"load {' '.join(f'{one:.1f}' for one in psutil.getloadavg())}",
+    )
+    yield f"machine: {', '.join(parts)}", True
+    yield "tools: " + (", ".join(tool for tool in TOOLS if shutil.which(tool)) or "none"), True
+    yield "packages: " + ", ".join(_packages()), True
+    told = [name for name in sorted(os.environ) if name.startswith(SETTINGS)]
+    yield "settings: " + (", ".join(f"{n}={os.environ[n]!r}" for n in told) or "none"), True
+    for name in registry.GAMES:
+        for part in ("rules", "engine"):
+            yield _imported(name, part)
+        players = games.load(name).info.players
+        seats = ["bot", *["greedy"] * (players - 1)]
+        short = ("--moves", "3") if "moves" in games.load(name).info.options else ()
+        yield _step(
+            f"{name}: a game of programs, bot at 200 nodes",
+            [sys.executable, "-m", "quartet", "match", name, *seats, *short, *PLAIN],
+            QUARTET_NODES="200",
         )
-        ties = outcome.tie_breaks(found.results, casting, found.pairing, found.played)
-        extra = {**tables.rating_columns(rated), **ties}
-        console.print(tables.table(found.results, found.names, found.order, extra))
-    if complaint:
-        console.print(complaint, markup=False)
-    console.print(f"records: {folder}", soft_wrap=True)
-
-
-def table(found: Outcome) -> RenderableType:
-    """The standing while games go on, without ratings that take long."""
-    return tables.table(found.results, found.names, found.order, {})
-
-
-def figures(found: Outcome, folder: Path, *, silent: bool) -> dict[str, Any]:
-    """The same for machines."""
-    facts: dict[str, Any] = {
-        "game": found.casting.game,
-        "folder": str(folder),
-        "games": len(found.results),
-    }
-    if found.test is not None:
-        return {
-            **facts,
-            **runs.test_figures(found.test, found.scores),
-            "players": runs.figures(found.results, found.names, None),
-        }
-    rated, complaint = _rated(found, silent=silent)
-    return {
-        **facts,
-        "ranking": [found.names[player] for player in found.order],
-        "players": runs.figures(found.results, found.names, rated),
-        "seat_shares": by_seat(found.results),
-        "note": complaint,
-    }
-
-
-def test_text(test: Sprt, scores: Sequence[float]) -> str:
-    """Where a sequential test stands, in three lines."""
-    state = test.state(scores)
-    counts = test.counts(scores)
-    said = ", ".join(f"{score:g}: {count}" for score, count in counts.items() if count)
-    elo = ""
-    if test.seats == 2 and scores:
-        found = ratings.elo({score: count for score, count in counts.items() if count})
-        elo = f", Elo {tables.elo_text(found.elo)} ({tables.interval(found)})"
-    return (
-        f"{WORDS[state.decision]}\n"
-        f"LLR {state.ratio:.3f} ({state.lower:.3f}, {state.upper:.3f}) of a mean score of {test.s1:.4f} "
-        f"against {test.s0:.4f}\n"
-        f"{len(scores)} blocks, mean score {_mean(scores):.4f}{elo}; "
-        f"blocks by score: {said or 'none'}"
+    yield _step(
+        "what engines choose (quartet.bench --check)",
+        [sys.executable, "-m", "quartet.bench", "--check"],
     )
+    for program in programs:
+        yield _step(f"{Path(program).name} --selftest", [program, "--selftest"])
+    if tests:
+        yield _step("tests", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"])
 
 
-def _mean(scores: Sequence[float]) -> float:
-    """nan without any."""
-    return sum(scores) / len(scores) if scores else float("nan")
+def _packages() -> Iterator[str]:
+    """The packages that we need or can use, with their versions where they are there."""
+    try:
+        needed = importlib.metadata.requires("quartet") or []
+    except importlib.metadata.PackageNotFoundError:
+        needed = []
+    for name in dict.fromkeys(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed):
+        try:
+            yield f"{name} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            continue
 
 
-def _rated(found: Outcome, *, silent: bool) -> tuple[list[Rating] | None, str | None]:
-    if found.test is not None:
-        return None, None
-    resamples = track(
-        range(ratings.RESAMPLES),
-        "rating",
-        console=Console(stderr=True),
-        transient=True,
-        disable=silent or not sys.stderr.isatty(),
-    )
-    return found.rate(resamples)
+def _imported(game: str, part: str) -> tuple[str, bool]:
+    """Whether a compiled module can be imported."""
+    try:
+        importlib.import_module(f"{registry.GAMES[game]}.{part}")
+    except ImportError as error:
+        return f"FAILED  {game}.{part}: {printable(str(error))}", False
+    return f"ok      {game}.{part} is compiled", True
+
+
+def _step(title: str, words: list[str], **more: str) -> tuple[str, bool]:
+    """What came of a command."""
+    started = time.monotonic()
+    try:
+        done = subprocess.run(
+            words,
+            cwd=registry.ROOT,
+            env={**os.environ, "PYTHONPATH": str(registry.ROOT), **more},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
+        said, is_good = done.stdout.decode("utf-8", "replace"), done.returncode == 0
+        how = "" if is_good else f", exit status {done.returncode}"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said, is_good, how = str(error), False, ", it did not come to an end"
+    lines = [printable(line) for line in said.splitlines() if line.strip()]
+    kept = lines[-1 if is_good else -LAST_LINES :]
+    head = f"{'ok    ' if is_good else 'FAILED'}  {title}: {time.monotonic() - started:.1f} s{how}"
+    return "\n".join([head, *(f"        {line}" for line in kept)]), is_good
+
+
+def _private(text: str) -> str:
+    """A text without where the user lives."""
+    for folder, short in ((str(registry.ROOT), "QUARTET"), (str(Path.home()), "~")):
+        text = text.replace(folder, short)
+    return text

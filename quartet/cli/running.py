@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import os
 import shlex
 import sys
 import time
@@ -37,6 +38,7 @@ from quartet.arena.unit import GameResult, Played, Player, Unit, play
 from quartet.cli import variants
 from quartet.judge import game as games
 from quartet.judge.game import Start
+from quartet.judge.process import sandbox
 from quartet.judge.seats import players as seating
 from quartet.judge.seats import versions
 
@@ -92,6 +94,7 @@ OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         help="Bound of a built-in player's search, for all or for one player.",
     ),
     variants.option,
+    variants.sandboxed,
     click.option(
         "--disqualify", is_flag=True, help="The first lost turn puts a player out; it ranks last."
     ),
@@ -314,6 +317,10 @@ def workers(
         return Local(play, jobs, each=each, crowded=crowded)
     if each > 1:
         raise QuartetError("--cores is for this machine; workers of a cluster have their own")
+    if os.environ.get(sandbox.WANTED):
+        raise QuartetError(
+            f"--sandbox is for this machine; set {sandbox.WANTED}=1 where a cluster's workers start"
+        )
     if jobs is not None:
         raise QuartetError("--jobs is for this machine; a cluster uses all of its threads")
     return Cluster(play, cluster)

@@ -19,7 +19,7 @@ from core.errors import QuartetError
 from quartet.arena import records, tuning
 from quartet.arena import runs as recorded
 from quartet.arena.runs import RESULTS, Filter, Run
-from quartet.cli import report, tables, tune
+from quartet.cli import outcomes, tables, tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -144,11 +144,11 @@ def command(
             "recorded": len(run.results),
             "live": run.live,
         }
-        facts = report.figures(found, folder, silent=True)
+        facts = outcomes.figures(found, folder, silent=True)
         print(json.dumps({"kind": run.kind, **state, **facts, **parts}, indent=2))
         return
     if not parts:
-        report.show(console, found, folder, silent=False)
+        outcomes.show(console, found, folder, silent=False)
         console.print(f"{recorded.state_of(run, found)}; {_progress(run, found)}", soft_wrap=True)
     for lines in parts.values():
         console.print(tables.rows(lines))
@@ -399,9 +399,9 @@ def follow(folder: Path) -> None:
 
 
 def _view(run: Run, found: Outcome) -> RenderableType:
-    parts: list[RenderableType] = [report.table(found)]
+    parts: list[RenderableType] = [outcomes.table(found)]
     if found.test is not None:
-        parts.append(report.test_text(found.test, found.scores))
+        parts.append(outcomes.test_text(found.test, found.scores))
     for number, plies in recorded.live_games(run.folder):
         parts.append(f"game {number} goes on, {plies} turns")
     parts.append(f"{recorded.state_of(run, found)}; {_progress(run, found)}")

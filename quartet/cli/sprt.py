@@ -17,7 +17,7 @@ from quartet.arena import outcome, schedule
 from quartet.arena.outcome import FAIR_STEP, USUAL_ELO
 from quartet.arena.sprt import Decision, Sprt, block_score, expected_score
 from quartet.arena.unit import GameResult
-from quartet.cli import report, running, tables
+from quartet.cli import outcomes, running, tables
 from quartet.cli.running import Settings
 from quartet.judge import game as games
 from quartet.judge.seats import versions
@@ -105,23 +105,23 @@ def command(
             records,
             lambda done: schedule.sprt(casting, done, decided, games),
             lambda done: Group(
-                tables.table(done, names, [0, 1], {}), report.test_text(test, scores)
+                tables.table(done, names, [0, 1], {}), outcomes.test_text(test, scores)
             ),
             None,
         )
         # Games that were under way when the decision fell are on record, but do not count.
         found = outcome.of_records(records.plan, results, test)
         if settings.as_json:
-            print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
+            print(json.dumps(outcomes.figures(found, records.folder, silent=True), indent=2))
         else:
             console = tables.wide(Console(highlight=False))
-            report.show(console, found, records.folder, silent=running.is_silent(settings))
+            outcomes.show(console, found, records.folder, silent=running.is_silent(settings))
         decision = test.state(found.scores).decision
         settings.keep_note(
             records,
             len(found.results),
-            lambda console: report.show(console, found, records.folder, silent=True),
-            report.WORDS[decision],
+            lambda console: outcomes.show(console, found, records.folder, silent=True),
+            outcomes.WORDS[decision],
         )
     sys.exit(0 if decision is Decision.H1 else 1)
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from core.errors import QuartetError
 from quartet.arena import notes, outcome, schedule
 from quartet.arena.schedule import Results, Schedule
-from quartet.cli import report, running, tables
+from quartet.cli import outcomes, running, tables
 from quartet.cli.running import Settings
 
 
@@ -109,13 +109,13 @@ def command(
         found = outcome.of_records(records.plan, results)
         console = tables.wide(Console(highlight=False))
         if settings.as_json:
-            print(json.dumps(report.figures(found, records.folder, silent=True), indent=2))
+            print(json.dumps(outcomes.figures(found, records.folder, silent=True), indent=2))
         else:
-            report.show(console, found, records.folder, silent=running.is_silent(settings))
+            outcomes.show(console, found, records.folder, silent=running.is_silent(settings))
         settings.keep_note(
             records,
             len(results),
-            lambda page: report.show(page, found, records.folder, silent=True),
+            lambda page: outcomes.show(page, found, records.folder, silent=True),
             notes.OPEN,
         )
 

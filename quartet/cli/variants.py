@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from core.errors import QuartetError
 from quartet.judge import game as games
+from quartet.judge.process import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+
+def _seal(_: click.Context, __: click.Parameter, wanted: bool) -> None:
+    """From now on programs are started in a sandbox, by our workers, too. Raises QuartetError."""
+    if wanted:
+        sandbox.require()
+        os.environ[sandbox.WANTED] = "1"
+
+
+sandboxed: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--sandbox",
+    is_flag=True,
+    expose_value=False,
+    callback=_seal,
+    help="Start programs in a sandbox (Linux, bubblewrap): files read-only, no network, only their "
+    "own processes.",
+)
 option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     "--option",
     "variants",

@@ -180,6 +180,10 @@ class Result(
         return self.places.index(1) if self.places.count(1) == 1 else None
 
 
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises where data is not what it should be."""
+
+
 def encode(value: object) -> Any:
     """What msgspec does not know, as what it does: for `enc_hook`."""
     if isinstance(value, SearchInfo):

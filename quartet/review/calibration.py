@@ -24,6 +24,7 @@ import msgspec
 from core.errors import QuartetError, TextError
 from quartet import registry
 from quartet.arena.files import write_whole
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +134,7 @@ def read_all(file: Path) -> dict[str, Calibration]:
         raise QuartetError(f"cannot read {file}: {error.strerror}") from error
     try:
         found = msgspec.json.decode(data, type=list[Calibration])
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TextError(f"{file} holds no calibrations: {error}") from error
     return {calibration.engine: calibration for calibration in found}
 

@@ -11,6 +11,7 @@ import msgspec
 
 from core.errors import QuartetError, TextError
 from quartet.arena.records import LINES, check_plan, hold
+from quartet.judge.turn import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +101,7 @@ class Kept:
             for number, line in enumerate(data[:whole].splitlines(), start=1):
                 try:
                     found = msgspec.json.decode(line, type=Line)
-                except msgspec.DecodeError as error:
+                except UNREADABLE as error:
                     raise TextError(f"{folder / LINES}, line {number}: {error}") from error
                 self.done[found.number] = {"number": found.number, "name": found.name}
             self.close = opened.pop_all().close

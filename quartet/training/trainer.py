@@ -128,7 +128,7 @@ def load(
     units = []
     count = done = 0
     digest = hashlib.sha256()
-    for paths in found:
+    for folder, paths in zip(folders, found, strict=True):
         first = count
         for path in paths:
             body = read(path, game)[1]
@@ -154,6 +154,8 @@ def load(
             progress(done, total)
         whole = slice(first, count)
         played = ~aside[whole]
+        if not played.any():
+            raise QuartetError(f"no sample in {folder} is of a game")
         units.append(unit_of_scores(expected[whole][played], results[whole][played]))
         expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
     positions, expected, results, plies = (
@@ -326,9 +328,12 @@ class Trainer:
             if gradients is not None:
                 gradient = gradients[number]
                 gradient[:] = 0
-            return sparse_net.run(
-                parameters, gradient, self.hyper.hidden, inputs, self._targets[chosen[part]]
-            )
+            try:
+                return sparse_net.run(
+                    parameters, gradient, self.hyper.hidden, inputs, self._targets[chosen[part]]
+                )
+            except ValueError as error:  # its checksum was right all the same
+                raise TextError(f"a sample holds no position: {error}") from error
 
         return sum(self._pool.map(slice_of, range(SLICES)))
 

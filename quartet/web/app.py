@@ -21,6 +21,7 @@ from quartet.judge import game as games
 from quartet.judge.seats import players as seating
 from quartet.judge.seats.players import NOBODY
 from quartet.judge.table import table_rules
+from quartet.judge.turn import UNREADABLE
 from quartet.review import calibration as calibrations
 from quartet.review.engines import BOT
 from quartet.web import events, views
@@ -450,7 +451,7 @@ async def read(request: Request, kind: type[WishT]) -> WishT:
     """The body of a request. Raises Refused."""
     try:
         return msgspec.json.decode(await body(request, LARGEST_BODY), type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Refused(str(error) or "this is not understood", 400) from error
 
 

@@ -137,4 +137,6 @@ def write_id(heard: dict[str, int | None]) -> bytes:
 def read_id(text: str) -> dict[str, int]:
     """The reverse of `write_id`; what makes no sense is left away."""
     pairs = [part.rpartition("=") for part in text.split(";")]
-    return {name: int(number) for name, _, number in pairs if number.isdecimal()}
+    return {
+        name: int(number) for name, _, number in pairs if number.isdecimal() and len(number) < 16
+    }

@@ -25,7 +25,7 @@ from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.jsonl import Header
 from quartet.judge.process.words import printable
-from quartet.judge.turn import Result, Turn
+from quartet.judge.turn import UNREADABLE, Result, Turn
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
@@ -265,7 +265,7 @@ class Reader:
             new = [msgspec.json.decode(line, type=GameResult) for line in data[:whole].splitlines()]
         except OSError as error:
             raise QuartetError(f"the records cannot be read: {error.strerror}") from error
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise TextError(f"the records cannot be read: {error}") from error
         self._offset += whole
         self._run = Run(self.folder, plan, [*results, *new], going=going)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from core.errors import QuartetError, TextError
-from quartet.judge.turn import Amount, Result, Turn, decode, encode
+from quartet.judge.turn import UNREADABLE, Amount, Result, Turn, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,7 +207,7 @@ def read_record(text: bytes, number: int = 1) -> Record:
     """The record on a line, which has this number. Raises TextError."""
     try:
         return _decoder.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise TextError(f"line {number}: {error}") from error
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from quartet.judge.process import sandbox
 from quartet.judge.process.environment import environment
 from quartet.judge.process.once import LOOK_EVERY, measure, pause_after
 from quartet.judge.process.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
@@ -107,6 +108,7 @@ class LiveProgram:
         self._exited: float | None = None
         self._notifier: int | None = None
         self._is_fat = False
+        command = sandbox.started(command, cwd, environment(env or {}))
         self._tree = Tree()
         self._load = _Load(self._tree)
         try:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from quartet.judge.process import sandbox
 from quartet.judge.process.environment import environment
 from quartet.judge.process.tree import SPAWN, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -82,7 +83,7 @@ class Run:
 
 
 def run(
-    command: str | list[str],
+    command: str | Sequence[str],
     folder: Path,
     *,
     seconds: float,
@@ -96,6 +97,7 @@ def run(
     lives.
     """
     with _one_at_a_time:
+        command = sandbox.started(command, folder, environment(env or {}))
         tree, main, drain = Tree(), None, None
         left_behind = 0
         started = time.perf_counter()

@@ -56,25 +56,30 @@ class Answer(msgspec.Struct, frozen=True):
     info: SearchInfo | None = None
 
 
+MOST_TOLD = 10**12
+"""No number is greater that a program tells of one search."""
+
+
 def read_info(said: str) -> SearchInfo | None:
     """What a program has told of its search: the last line of `SearchInfo.text` in what it said.
 
-    The move is not in it; it is empty. None where there is no such line.
+    The move is not in it; it is empty. None where there is no such line, or a number in it is beyond
+    all reason: records and sums must be able to hold them.
     """
     for line in reversed(said.splitlines()):
         words = line.split()
         if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
             told = dict(zip(words[1::2], words[2::2], strict=False))
             try:
-                return SearchInfo(
-                    (),
-                    int(told.get("score", 0)),
-                    int(told["depth"]),
-                    int(told["nodes"]),
-                    float(told["seconds"]),
+                score, depth, nodes = (
+                    int(told.get(name, 0)) for name in ("score", "depth", "nodes")
                 )
-            except ValueError:
+                seconds = float(told["seconds"])
+            except (ValueError, LookupError):
                 return None
+            if 0 <= seconds <= MOST_TOLD and max(abs(score), abs(depth), abs(nodes)) <= MOST_TOLD:
+                return SearchInfo((), score, depth, nodes, seconds)
+            return None
     return None
 
 

@@ -1,0 +1,123 @@
+"""Everything that reads, before inputs that nobody would write; `python -m quartet.bench.fuzz` has
+the long form."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import QuartetError, TextError
+from quartet.bench import fuzz, readers
+from quartet.judge.seats.seat import read_info
+from tests.games import RANDOM_CASES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+KEPT = Path(__file__).parent / "data" / "fuzz"
+"""Inputs that once broke something, in a folder for each target."""
+
+
+@pytest.fixture(params=readers.TARGETS)
+def target(request: pytest.FixtureRequest) -> readers.Target:
+    return readers.TARGETS[request.param]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(KEPT.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}"
+)
+def test_what_was_broken_stays_mended(path: Path) -> None:
+    fuzz.attempt(readers.TARGETS[path.parent.name], path.read_bytes())
+
+
+def test_spoilt_inputs_are_taken_or_refused(target: readers.Target) -> None:
+    inputs = max(50, RANDOM_CASES // 100)
+    *_, done = fuzz.fuzz(target, seed=RANDOM_CASES, inputs=inputs, seconds=60)
+    assert done > len(target.seeds())
+
+
+WORDS = {
+    name: sorted({w for seed in target.seeds() for w in re.findall(rb"\w+|\W", seed)[:500]})
+    for name, target in readers.TARGETS.items()
+    if name not in {"weights", "samples"}
+}
+"""What the good inputs of a target are made of; sealed files have no words."""
+
+
+def texts(words: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Lines of words of a language, and of what is none."""
+    word = st.one_of(
+        st.sampled_from(words),
+        st.integers().map(lambda number: b"%d" % number),
+        st.text(max_size=5).map(str.encode),
+        st.binary(max_size=5),
+    )
+    line = st.tuples(st.sampled_from([b"", b" "]), st.lists(word, max_size=12)).map(
+        lambda found: found[0].join(found[1])
+    )
+    return st.tuples(st.binary(max_size=1), st.lists(line, max_size=8)).map(
+        lambda found: found[0] + b"\n".join(found[1])
+    )
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_any_words_are_taken_or_refused(name: str) -> None:
+    @given(data=texts(WORDS[name]))
+    def read(data: bytes) -> None:
+        fuzz.attempt(readers.TARGETS[name], data)
+
+    read()
+
+
+def test_the_same_seed_draws_the_same_inputs(tmp_path: Path) -> None:
+    seen: list[list[bytes]] = [[], []]
+    for some in seen:
+        broken = readers.Target("broken", lambda: [b"move 1 2", b"pass"], some.append)
+        *_, done = fuzz.fuzz(broken, seed=3, inputs=40, seconds=60)
+        assert done == len(some) == 40
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) > 20
+
+
+def test_a_finding_is_kept(tmp_path: Path) -> None:
+    def read(data: bytes) -> None:
+        if b"1" not in data:
+            raise KeyError(data)
+
+    broken = readers.Target("broken", lambda: [b"move 1 2"], read)
+    with pytest.raises(fuzz.Finding) as caught:
+        list(fuzz.fuzz(broken, seed=1, inputs=1000, seconds=60))
+    path = fuzz.kept(caught.value, tmp_path)
+    assert path.parent == tmp_path / "broken"
+    assert b"1" not in path.read_bytes()
+
+
+def test_there_is_no_such_target() -> None:
+    done = CliRunner().invoke(fuzz.main, ["nonsense"])
+    assert isinstance(done.exception, QuartetError)
+    assert str(done.exception).startswith("there is no target nonsense; there are: positions")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "info depth 1 nodes 2 seconds",
+        "info depth 1 nodes 2 seconds nan",
+        "info depth 1 nodes 2 seconds inf",
+        f"info depth 1 nodes {10**30} seconds 1",
+        "info depth 1 nodes 2 seconds -1",
+    ],
+)
+def test_what_no_search_can_say_is_no_info(line: str) -> None:
+    assert read_info(line) is None
+    assert read_info(line + "\ninfo depth 1 nodes 2 seconds 3") is not None
+
+
+def test_an_error_is_a_line_that_a_terminal_can_show() -> None:
+    assert str(TextError("no\nfile \x1b[2J\u202eevil")) == "no file ?[2J?evil"

@@ -1,0 +1,169 @@
+"""What a hostile program may do to its judge, with a sandbox and without."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.errors import QuartetError
+from quartet.judge.process import once, sandbox
+from quartet.judge.process.folder import Folder
+from quartet.judge.process.live import LiveProgram, Word
+from quartet.judge.process.pipes import hub
+from tests.games import ROOT
+from tests.processes import living_children
+from tests.tools import need
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the little programs are for POSIX")
+PROGRAMS = Path(__file__).parent / "programs"
+ENOUGH = 60.0
+BOMB = 100
+"""Processes of a fork bomb; few enough for any machine."""
+
+
+def little(name: str, *words: object) -> list[str]:
+    return [sys.executable, str(PROGRAMS / name), *map(str, words)]
+
+
+@pytest.fixture
+def folder() -> Iterator[Folder]:
+    made = Folder("a test")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("bubblewrap", "bwrap")
+    sandbox.require()
+    monkeypatch.setenv(sandbox.WANTED, "1")
+
+
+def spied(folder: Folder) -> dict[str, object]:
+    """What a program could do in a folder."""
+    other = Folder("another test")
+    secret, target = other.path / "memory.txt", other.path / "new"
+    secret.write_text("what an opponent remembers")
+    before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            env = {
+                "SECRET": str(secret),
+                "TARGET": str(target),
+                "PORT": str(server.getsockname()[1]),
+                "JUDGE": str(os.getpid()),
+            }
+            run = once.run(little("spy.py"), folder.path, seconds=ENOUGH, megabytes=500, env=env)
+        assert (run.ending, run.exit) == (once.Ending.EXITED, 0), run.stderr
+        found: dict[str, object] = json.loads((folder.path / "output.txt").read_text())
+        return {**found, "writes": target.exists()}
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        other.close()
+
+
+def test_without_a_sandbox_a_program_may_what_its_user_may(folder: Folder) -> None:
+    found = spied(folder)
+    assert [found[name] for name in ("reads", "writes", "speaks", "signals")] == [True] * 4
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_sandbox_shows_a_program_nothing_but_its_own(folder: Folder) -> None:
+    found = spied(folder)
+    assert [found[name] for name in ("reads", "writes", "speaks", "signals")] == [False] * 4
+    assert found["limit"] == sandbox.MOST_PROCESSES
+    assert found["processes"] in {2, 3}  # itself, and what bubblewrap keeps
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+def test_a_bomb_of_sessions_leaves_nothing(
+    is_sealed: bool, folder: Folder, request: pytest.FixtureRequest
+) -> None:
+    if is_sealed:
+        request.getfixturevalue("sealed")
+    before = living_children()
+    run = once.run(little("sessions.py", BOMB), folder.path, seconds=2, megabytes=10**6)
+    assert run.ending is once.Ending.LATE
+    assert living_children() == before
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_program_of_lines_speaks_from_its_sandbox(tmp_path: Path) -> None:
+    code = "import os; print(input(), os.getcwd(), flush=True); open('x', 'w')"
+    shared = hub()
+    program = LiveProgram(shared, [sys.executable, "-c", code], cwd=None)
+    program.send("hello")
+    reply = program.receive(ENOUGH)
+    assert (reply.word, reply.line) == (Word.LINE, f"hello {Path.cwd()}".encode())
+    assert program.last_words() == 1  # the folder is not its own
+    assert "Read-only file system" in program.pipes.remarks.lines[-1]
+    assert program.end().left_behind == 0
+
+
+def quartet(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "quartet", *words],
+        cwd=ROOT,
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ataxx", "greedy", "greedy"), ("ugolki", "greedy", "greedy", "greedy", "random")],
+)
+def test_a_match_in_sandboxes(words: tuple[str, ...]) -> None:
+    need("bubblewrap", "bwrap")
+    given = ("match", *words, "--seed", "1", "--quiet", "--json", "--seconds", "60")
+    option = ("--moves", "2") if words[0] == "ugolki" else ()
+    plain, sealed = quartet(*given, *option), quartet(*given, *option, "--sandbox")
+    assert (sealed.returncode, sealed.stderr) == (0, "")
+    figures = [json.loads(done.stdout) for done in (plain, sealed)]
+    assert figures[0]["reason"] == figures[1]["reason"]
+
+
+def test_a_machine_without_a_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = quartet("match", "ataxx", "greedy", "greedy", "--sandbox", PATH="/nonexistent")
+    assert done.returncode == 2
+    assert done.stderr.startswith("quartet: there is no sandbox on this machine: bwrap is missing")
+    assert done.stderr.count("\n") == 1
+    sandbox._problem.cache_clear()
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(QuartetError):
+        sandbox.require()
+    sandbox._problem.cache_clear()
+
+
+def test_a_cluster_has_sandboxes_of_its_own() -> None:
+    need("bubblewrap", "bwrap")
+    players = ("--player", "a=greedy", "--player", "b=random", "--games", "2")
+    done = quartet("tournament", "ataxx", *players, "--sandbox", "--cluster", "tcp://127.0.0.1:1")
+    assert done.returncode == 2
+    assert "--sandbox is for this machine" in done.stderr
+
+
+def test_temporary_folders_are_hidden_wherever_they_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    need("bubblewrap", "bwrap")
+    monkeypatch.setenv(sandbox.WANTED, "1")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    words = sandbox.started(["/bin/true"], tmp_path, {})
+    assert words[words.index("--bind") + 1] == str(tmp_path)
+    assert ("--tmpfs", str(tmp_path)) in set(pairwise(words))
