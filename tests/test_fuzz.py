@@ -1,4 +1,4 @@
-"""Everything that reads, before inputs that nobody would write; `python -m quartet.bench.fuzz` has
+"""Everything that reads, before inputs that nobody would write; `python -m tests.fuzz` has
 the long form."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import QuartetError, TextError
-from quartet.bench import fuzz, readers
 from quartet.judge.seats.seat import read_info
+from tests import fuzz, readers
 from tests.games import RANDOM_CASES
 
 if TYPE_CHECKING:

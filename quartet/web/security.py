@@ -81,6 +81,8 @@ class Guard:
         raw = scope.get("raw_path", b"").lower()
         if ".." in scope["path"] or b"%2e" in raw or b"%2f" in raw or b"\\" in raw or b"%5c" in raw:
             return 404, "there is no such page"
+        if not scope["query_string"].isascii():
+            return 400, "a query is ASCII"
         if not self._has_token(scope, headers):
             return 403, "open the address that `quartet serve` has printed, with its token"
         return None

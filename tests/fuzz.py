@@ -1,6 +1,6 @@
-"""Inputs that nobody would write, given to everything that reads: `python -m quartet.bench.fuzz`.
+"""Inputs that nobody would write, given to everything that reads: `python -m tests.fuzz`.
 
-Each target (`quartet/bench/readers.py`) is one reader with its contract: an agent answers legally or
+Each target (`tests/readers.py`) is one reader with its contract: an agent answers legally or
 leaves, everything else takes the input or says one line. What breaks that is a finding: the input is
 kept as a file, which `tests/data/fuzz/TARGET` then keeps for ever, and the command fails.
 
@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 import click
 
 from core.errors import QuartetError
+from quartet import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from quartet.bench.readers import Target
+    from tests.readers import Target
 
 NUMBERS = (
     *(b"0", b"-1", b"1", b"255", b"256", b"32768", b"2147483647", b"2147483648"),
@@ -161,10 +162,8 @@ def guided(name: str, seed: int, inputs: int, seconds: float, folder: Path) -> N
         import atheris  # noqa: PLC0415
     except ImportError as error:
         raise QuartetError("--guided takes atheris: pip install 'quartet[fuzz]'") from error
-    with atheris.instrument_imports(
-        include=["core", "quartet", "ataxx", "applegame", "connexion", "ugolki"]
-    ):
-        from quartet.bench import readers  # noqa: PLC0415
+    with atheris.instrument_imports(include=["core", "quartet", *registry.GAMES.values()]):
+        from tests import readers  # noqa: PLC0415
     target = readers.TARGETS[name]
     corpus = folder / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
@@ -210,7 +209,7 @@ def main(
         if len(names) != 1:
             raise QuartetError("--guided takes one target")
         guided(names[0], seed, inputs, seconds, out)
-    from quartet.bench import readers  # noqa: PLC0415  (atheris must see it being imported)
+    from tests import readers  # noqa: PLC0415  (atheris must see it being imported)
 
     unknown = set(names) - readers.TARGETS.keys()
     if unknown:

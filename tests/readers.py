@@ -1,4 +1,4 @@
-"""Everything that reads what others wrote, each with its contract, for `quartet.bench.fuzz`.
+"""Everything that reads what others wrote, each with its contract, for `tests.fuzz`.
 
 A target's `read` takes any bytes and returns; what it raises is a finding. Good inputs are made by
 playing games, so there is nothing to keep up to date.
@@ -389,7 +389,7 @@ def read_reply(data: bytes) -> None:
     script: Any = _Script()
     adapter = uai_adapter.Adapter(script, chosen, heard, adapter_says)
     for message in (Ready(0), Turn(900, 900)):
-        adapter._kept.append(ataxx_protocol.format_message(message, 0))  # noqa: SLF001
+        adapter._kept.append(ataxx_protocol.format_message(message, 0))
     for line in data.splitlines():
         heard.put((True, line.decode("ascii", "replace").strip()))
     heard.put((True, None))
