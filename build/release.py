@@ -54,12 +54,14 @@ class Release:
     Attributes:
         out: Path; the folder. version: str. commit: str; 12 digits.
         rows: list[tuple[str, int, str, str]]; file, bytes, SHA-256, and how it was proven.
+        failed: list[str]; what could not be made or proven, and why.
     """
 
     out: Path
     version: str
     commit: str
     rows: list[tuple[str, int, str, str]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
     def add(self, file: Path, proof: str) -> None:
         """Write a file into the table."""
@@ -185,7 +187,8 @@ def prove_wheel(release: Release, wheel: Path, commands: Path, scratch: Path) ->
 
 
 def pack(release: Release, commands: Path, scratch: Path) -> None:
-    """What judges take, made and proven by the installed wheel. Raises QuartetError."""
+    """What judges take, made and proven by the installed wheel. One that fails keeps no other from
+    being made. Raises QuartetError where nothing can be packed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = project["optional-dependencies"][PACKING]
     run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", *needed)
@@ -202,8 +205,12 @@ def pack(release: Release, commands: Path, scratch: Path) -> None:
         for target, place, options in jobs:
             before = set(release.out.rglob("*"))
             command = [commands / "quartet", "pack", target, game, "--out", release.out / place]
-            said = run(*command, *options, cwd=scratch, QUARTET_CACHE=str(scratch / "cache"))
-            proof = "; ".join(re.findall(r"^proof: (.+)$", said, re.MULTILINE))
+            try:
+                said = run(*command, *options, cwd=scratch, QUARTET_CACHE=str(scratch / "cache"))
+                proof = "; ".join(re.findall(r"^proof: (.+)$", said, re.MULTILINE))
+            except QuartetError as error:
+                proof = f"**not proven**: {error}"
+                release.failed.append(str(error))
             for made in sorted(set(release.out.rglob("*")) - before):
                 if made.is_file():
                     release.add(made, proof)
@@ -241,6 +248,8 @@ def command(out: Path, only: str | None) -> None:
                 pack(release, commands, scratch)
     release.write()
     print(release.out / TABLE)
+    if release.failed:
+        raise QuartetError(f"not all is proven: {'; '.join(release.failed)}")
 
 
 if __name__ == "__main__":
