@@ -28,7 +28,7 @@ import psutil
 
 from core.errors import QuartetError
 from quartet.arena import records
-from quartet.bench.page import serving
+from quartet.bench.page import GAME, serving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ def follow(page: Any, other: Any, base: str, name: str, run: Any) -> int:
 
 
 @click.command()
-@click.argument("game", default="ataxx")
+@click.argument("game", default=GAME)
 @click.option("--pairs", type=click.IntRange(2), default=10, show_default=True)
 @click.option("--games", type=click.IntRange(1), default=2, show_default=True, help="Of each run.")
 @click.option("--clock", default=2000, show_default=True, help="Milliseconds.")
