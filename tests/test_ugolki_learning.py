@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = (ROOT / "ugolki" / "nn" / "weights.bin").read_bytes()
 BODY = unseal("weights", WEIGHTS, "ugolki")[1]
-NETWORK = 2 * features.HIDDEN * (features.INPUTS + 2)
-VALUE, POLICY, SOLO = BODY[:NETWORK], BODY[NETWORK : 2 * NETWORK], BODY[2 * NETWORK :]
+VALUE, POLICY, OPPONENTS, SOLO = learning.networks_of(BODY)
 TURN, SPANS, MISSING, OWN_SOLO, LEAD = 400, 404, 415, 416, 480
 """As in network.h."""
 
@@ -183,7 +182,7 @@ def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
     count = features.seats_of(
         SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs
     )
-    for body in (VALUE, POLICY):
+    for body in (VALUE, POLICY, OPPONENTS):
         numbers = np.frombuffer(body, "<i2").astype(np.float32)
         parameters = np.concatenate(
             [
@@ -268,6 +267,7 @@ def test_the_package_says_where_its_weights_come_from() -> None:
     fields = unseal("weights", WEIGHTS, "ugolki")[0]
     assert fields["command"].startswith("python -m ugolki.train fit")
     assert fields["solo-command"].startswith("python -m ugolki.train solo")
+    assert fields["opponents-command"].startswith("python -m ugolki.train predict")
     assert len(WEIGHTS) < 1 << 20
 
 

@@ -69,6 +69,10 @@ class Engine:
         """How often the last search tried each move, the most first, without those it never
         tried."""
 
+    def prediction(self, position: Position) -> dict[Move, float]:
+        """How likely somebody of whom nothing is known makes each of the moves there are; nothing
+        where no piece can move."""
+
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:

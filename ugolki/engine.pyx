@@ -1,8 +1,8 @@
 """The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which
-moves to try (network.h), and of the others' moves prior.pxd as well; after a playout in which
-everybody moves once, the value network says what the position is worth to whom. Who has been seen
-to play by an opponent policy is expected to go on so. docs/experiments 008 to 010, 016 and 017 have
-what each part brought.
+moves to try, the opponents' network which moves the others are likely to make (network.h); after a
+playout in which everybody moves once, the value network says what the position is worth to whom.
+Who has been seen to play by an opponent policy is expected to go on so. docs/experiments 008 to 010
+and 016, 017 and 021 have what each part brought.
 """
 
 import os
@@ -26,7 +26,6 @@ from ugolki.nn.network cimport (
     network_inputs, network_logit, network_look, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
-from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
 from ugolki.opponents.policies cimport LEVELS, Stop, policy_moves
 from ugolki.rules cimport (
     AT_DISTANCE, DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate,
@@ -49,7 +48,6 @@ DEFAULT_ITERATIONS = 10_000
 
 cdef enum:
     PLAYERS = SEATS
-    LEARNING_ITERATIONS = 100   # to see what a stranger would do
     LEARNING_PART = 4           # of a move's time, one part of so many
     # before the first report, whatever the deadline: less than a millisecond
     FIRST_ITERATIONS = 128
@@ -74,6 +72,7 @@ WAIT = 0.0001
 cdef struct Networks:
     Network value
     Network policy
+    Network opponents
     SoloNetwork solo
 
 
@@ -110,6 +109,7 @@ cdef read_weights(bytes data, Networks* networks):
     if not (
         within(&found.value.rows[0][0], NETWORK_INPUTS)
         and within(&found.policy.rows[0][0], NETWORK_INPUTS)
+        and within(&found.opponents.rows[0][0], NETWORK_INPUTS)
         and within(&found.solo.rows[0][0], SOLO_INPUTS)
     ):
         raise TextError("the weights of Ugolki hold a number that is too great for the networks")
@@ -130,48 +130,36 @@ cdef inline void move_weights(
     const void* context, const Board* b, int seat, bint ours, const Move* moves, int count,
     float* weights
 ) noexcept nogil:
-    """The policy network's, of the positions that the moves lead to. Another player may be one like
-    us, or like most: half and half."""
+    """The policy network's for us, the opponents' network's for the others, of the positions that
+    the moves lead to."""
     cdef const Networks* networks = &(<const Context*>context).networks
-    cdef int prior_percent = (<const Context*>context).prior_percent
+    cdef const Network* network = &networks.policy if ours else &networks.opponents
+    cdef int percent = (<const Context*>context).prior_percent if ours else 100
     cdef Sight sight
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef int16_t solo_sums[NETWORK_HIDDEN]
     cdef int16_t moved[NETWORK_HIDDEN]
     cdef int32_t outputs[MAX_MOVES]
-    cdef int now[MAX_MOVES]
-    cdef int next[MAX_MOVES]
-    cdef float likely[MAX_MOVES]
-    cdef float total = 0, likely_total = 0
     cdef int32_t others
     cdef int i, start, end
     network_look(&networks.solo, b.own, &sight)
     others = network_others(&sight, seat)
     network_inputs(&sight, seat, b.ply + 1, b.last_ply, inputs)
-    network_sum(networks.policy.rows, networks.policy.bias, inputs, NETWORK_ACTIVE - 2, sums)
+    network_sum(network.rows, network.bias, inputs, NETWORK_ACTIVE - 2, sums)
     solo_sum(&networks.solo, b.own[seat], seat, solo_sums)
     for i in range(count):
         start, end = network_seen[seat][moves[i] >> 8], network_seen[seat][moves[i] & 0xFF]
         network_move(solo_sums, networks.solo.rows[end], networks.solo.rows[start], moved)
-        if others == SOLO_NOBODY:   # nobody is there whom the policy network knows
+        if others == SOLO_NOBODY:   # nobody is there whom the networks know
             outputs[i] = -ALONE_PRIOR * solo_output(&networks.solo, moved)
             continue
         network_race(solo_output(&networks.solo, moved), others, inputs)
-        network_move(sums, networks.policy.rows[end], networks.policy.rows[start], moved)
+        network_move(sums, network.rows[end], network.rows[start], moved)
         # in place: they begin as its bias
-        network_sum(networks.policy.rows, moved, inputs, 2, moved)
-        outputs[i] = network_logit(&networks.policy, moved) * prior_percent // 100
+        network_sum(network.rows, moved, inputs, 2, moved)
+        outputs[i] = network_logit(network, moved) * percent // 100
     network_shares(outputs, count, weights)
-    if not ours:
-        opponent_outlook(b, seat, moves, count, now, next)
-        opponent_logits(now, next, count, outputs)
-        network_shares(outputs, count, likely)
-        for i in range(count):
-            total += weights[i]
-            likely_total += likely[i]
-        for i in range(count):
-            weights[i] = weights[i] / total + likely[i] / likely_total
 
 
 cdef int predict(
@@ -499,6 +487,23 @@ cdef class Engine:
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
 
+    def prediction(self, Position position):
+        """How likely somebody of whom nothing is known makes each of the moves there are: what the
+        opponents' network says, as dict[Move, float]; nothing where no piece can move."""
+        cdef const Board* board = &position.board
+        cdef Move moves[MAX_MOVES]
+        cdef float weights[MAX_MOVES]
+        cdef int seat = board.ply & 3
+        cdef int count = generate(board, seat, moves)
+        cdef int i
+        cdef double total = 0
+        if count == 0:
+            return {}
+        move_weights(self.context, board, seat, False, moves, count, weights)
+        for i in range(count):
+            total += weights[i]
+        return {move_tuple(moves[i]): weights[i] / total for i in range(count)}
+
     @property
     def stall(self):
         """The longest that the last search was kept from looking at the clock: seconds."""
@@ -546,13 +551,10 @@ cdef class Engine:
 
     cdef learn(self, double deadline):
         """Have the opponent model learn from what it has observed."""
-        cdef Position position
-        self.tree.levels = 0        # a stranger predicts nobody
         likelihoods = []
         for position, move in self.opponents.observed:
-            likelihoods.append(
-                0 if peek_i32(&self.tree.stopped) else stranger(self.tree, &position.board, move)
-            )
+            shares = self.prediction(position)
+            likelihoods.append(shares[move] if len(shares) > 1 else 0)
         self.opponents.learn(likelihoods, deadline, self.stopping)
 
     cdef expect(self, int own):
@@ -608,39 +610,6 @@ def help_search(Engine engine, int number, double deadline):
     with nogil:
         mcts_run(engine.tree, number, &engine.root, <uint64_t>1 << 62, deadline)
         add_i32(&engine.helping, -1, True)
-
-
-cdef double stranger(MctsTree* tree, const Board* board, move):
-    """How likely somebody who follows no policy makes the move: half as likely as our search tries
-    it, half as prior.pxd says.
-
-    0 where there was no choice.
-    """
-    cdef Board root = board[0]
-    cdef Move moves[MAX_MOVES]
-    cdef int now[MAX_MOVES]
-    cdef int next[MAX_MOVES]
-    cdef int32_t logits[MAX_MOVES]
-    cdef float shares[MAX_MOVES]
-    cdef int count = generate(&root, root.ply & 3, moves)
-    cdef int i
-    cdef double total = 0
-    if count < 2:
-        return 0
-    with nogil:
-        mcts_start(tree, &root, root.key, 1)
-        mcts_run(tree, 0, &root, LEARNING_ITERATIONS, 0)
-        opponent_outlook(&root, root.ply & 3, moves, count, now, next)
-        opponent_logits(now, next, count, logits)
-        network_shares(logits, count, shares)
-    for i in range(count):
-        total += shares[i]
-    for i in range(count):
-        if move_tuple(moves[i]) == move:
-            return (tree.edges[i].visits + 1) / <double>(
-                LEARNING_ITERATIONS + count
-            ) / 2 + shares[i] / total / 2
-    return 0
 
 
 cdef void add_ends(

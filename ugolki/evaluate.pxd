@@ -48,27 +48,3 @@ cdef inline int nearest(int seat, int k, uint32_t cells, int most) noexcept nogi
         if cells & AT_DISTANCE[seat][k][d]:
             return d
     return most
-
-
-cdef inline bint steps_nearer(
-    const Board* b, int seat, int k, uint32_t piece, int d
-) noexcept nogil:
-    """Whether the piece, d steps from its square, has a free cell beside it that is nearer."""
-    return d > 0 and (
-        (steps_beside(b, k, piece, False) | steps_beside(b, k, piece, True))
-        & AT_DISTANCE[seat][k ^ 1][d - 1]
-        or (steps_below(b, k, piece, False) | steps_below(b, k, piece, True))
-        & AT_DISTANCE[seat][k ^ 2][d - 1]
-    )
-
-
-cdef inline int piece_gain(
-    const Board* b, int seat, int k, uint32_t piece, uint32_t jumps
-) noexcept nogil:
-    """The greatest gain of the piece's moves, 0 where none leads nearer; `jumps` is where it can
-    land by jumps."""
-    cdef int start = DISTANCE[seat][k << 5 | lowest_bit32(piece)]
-    cdef int d = nearest(seat, k, jumps, start)
-    if d == start and steps_nearer(b, seat, k, piece, start):
-        d -= 1
-    return distance_cost(start) - distance_cost(d)

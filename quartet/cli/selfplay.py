@@ -89,7 +89,8 @@ def command(
     if cluster is not None and jobs is not None:
         raise QuartetError("--jobs is for this machine; a cluster plays on each of its threads")
     player = seating.whole_player(game, player)
-    registry.load(game, "players").player(player)
+    checked = selfplay.Unit(number=0, game=game, seed=seed, games=0, nodes=nodes, player=player)
+    selfplay.play(checked)  # no game, only whether there is such a player
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,

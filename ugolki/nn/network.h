@@ -1,20 +1,27 @@
-/* Three small networks in integers, so that every machine gets the same numbers.
+// clang-format off: a table
+/* Four small networks in integers, so that every machine gets the same numbers.
 
    The solo network estimates how many moves a seat would need alone on the board (solo.h has the
-   truth), from its own six pieces. The value network says what a position is worth to a seat, the
-   policy network how good the position is that a seat's own move led to.
+   truth), from its own six pieces. The value network says what a position is worth to a seat. The
+   policy network says how good the position is that a seat's own move led to; the opponents' network
+   says how likely another program makes that move.
 
-   Inputs   of value and policy, of a board as one seat sees it, NETWORK_ACTIVE of them on, each
-   once or more often: 100 * r + cell      a piece of the r-th seat from here, clockwise, 0 is its
-   own; cell is 10 * row + column in its view 400 + r             that seat is to move 404 + span
-   how many rounds are left until the game is stopped, in spans of network_span 415 once for each
-   piece that is missing because its seat does not play 416 + d             its own solo distance,
-   in half moves 480 + 16 + d        its own solo distance less the least of the others', in half
-   moves The solo network has 100 inputs, the cells of the own pieces. Hidden   the sum of the rows
-   and the bias, 181 is one: int16, without overflow, training sees to that Active   min(max(sum,
-   0), 181) squared, 32761 is one Output   the sum of activation * weight. Of value and policy it is
-   a logit: shares of the seats that play, or of a seat's moves, are in proportion to e^output. Of
-   the solo network it is moves. */
+   Inputs of all but the solo network, of a board as one seat sees it, NETWORK_ACTIVE of them on,
+   each once or more often:
+       100 * r + cell  a piece of the r-th seat from here, clockwise, 0 is its own; cell is
+                       10 * row + column in its view
+       400 + r         that seat is to move
+       404 + span      how many rounds are left until the game is stopped, in spans of network_span
+       415             once for each piece that is missing because its seat does not play
+       416 + d         its own solo distance, in half moves
+       480 + 16 + d    its own solo distance less the least of the others', in half moves
+   The solo network has 100 inputs, the cells of the own pieces.
+
+   Hidden  the sum of the rows and the bias, 181 is one: int16, without overflow, training sees to it
+   Active  min(max(sum, 0), 181) squared, 32761 is one
+   Output  the sum of activation * weight. Of the solo network it is moves, of the others a logit:
+           shares of the seats that play, or of a seat's moves, are in proportion to e^output. */
+// clang-format on
 #ifndef UGOLKI_NETWORK_H
 #define UGOLKI_NETWORK_H
 
@@ -47,7 +54,7 @@ enum {
     NETWORK_MOST_ROW = 4 * NETWORK_ONE, /* of all rows and biases: their sums stay within int16 */
     NETWORK_MOST_OUTPUT =
         512, /* of all weights of outputs: 64 of them, and activations of 1, stay within int32 */
-    NETWORK_OUTPUT_ONE = 64,            /* of the output weights of value and policy */
+    NETWORK_OUTPUT_ONE = 64,            /* of the output weights of all but the solo network */
     NETWORK_STEPS = 64,                 /* of a logit, to a factor of e */
     NETWORK_LEAST = 16 * NETWORK_STEPS, /* what is that far behind counts as that far */
     SOLO_INPUTS = 100,

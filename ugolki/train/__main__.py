@@ -1,17 +1,20 @@
 """`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
 
-Samples; moves home, from the exact table (1.3 GB of memory); the network; the pool's table, from the
-exact table too; how well prior.pxd predicts other players:
+Samples; moves home, from the exact table (1.3 GB of memory); the networks; what other programs play,
+and the network that predicts it; how well it does; the pool's table, from the exact table too:
 
     quartet selfplay ugolki --games 20000 --out runs/one
     python -m ugolki.train solo runs/one --out runs/solo.bin
-    python -m ugolki.train fit runs/one --solo runs/solo.bin --out ugolki/nn/weights.bin
-    python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin
+    python -m ugolki.train fit runs/one --solo runs/solo.bin --out runs/three.bin
+    quartet selfplay ugolki --player opponents --games 8000 --out runs/others
+    python -m ugolki.train predict runs/others --weights runs/three.bin --out ugolki/nn/weights.bin
     python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy
+    python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin
 """
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -141,7 +144,7 @@ def fit(
     seed: int,
 ) -> None:
     """Train the value and the policy network on the samples in DATA, and write them to one file,
-    with the solo network."""
+    with the solo network; the policy network stands for the opponents' one as well."""
     _, features, learning = tools(out)
     try:
         solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
@@ -180,7 +183,60 @@ def fit(
         "solo-data": solo_fields["data"],
         "solo-command": solo_fields["command"],
     }
-    out.write_bytes(seal("weights", fields, b"".join([*bodies, solo_body])))
+    out.write_bytes(seal("weights", fields, b"".join([*bodies, bodies[1], solo_body])))
+    print(f"{out}: {out.stat().st_size} bytes")
+
+
+@command.command("predict")
+@click.argument("data", nargs=-1, required=True, type=DATA)
+@click.option(
+    "--weights", type=FILE, required=True, help="File of the weights, all but this network's."
+)
+@click.option("--out", type=FILE, required=True, help="File of the weights.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Times that all samples are seen.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.001,
+    show_default=True,
+    help="The highest learning rate.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the order.")
+def predict(
+    data: tuple[Path, ...], weights: Path, out: Path, epochs: int, rate: float, seed: int
+) -> None:
+    """Train the opponents' network on the moves that other programs play in DATA, beginning with
+    the policy network, and write it to a file of weights, the other networks unchanged."""
+    _, _, learning = tools(out)
+    try:
+        fields, body = unseal("weights", weights.read_bytes(), "ugolki")
+    except OSError as error:
+        raise QuartetError(f"cannot read {weights}: {error.strerror}") from None
+    value, policy, _, solo_body = learning.networks_of(body)
+    samples = learning.load(data)
+    found = learning.fitted(
+        samples,
+        learning.policy_loss(samples, solo_body),
+        1024,
+        epochs,
+        rate,
+        seed,
+        os.cpu_count() or 1,
+        lambda text: print(text, flush=True),
+        policy,
+    )
+    fields = {
+        **{name: text for name, text in fields.items() if name not in {"bytes", "crc32"}},
+        "opponents-data": f"{samples.digest} ({len(samples)} samples)",
+        "opponents-command": said(),
+    }
+    out.write_bytes(seal("weights", fields, b"".join([value, policy, found, solo_body])))
     print(f"{out}: {out.stat().st_size} bytes")
 
 
@@ -195,35 +251,23 @@ def fit(
 )
 @click.option("--seed", default=1, show_default=True, help="Of the openings, and of who plays.")
 def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
-    """Say how well the engine predicts the moves of the players NAMES, and which numbers would
-    predict them best, all alike."""
+    """Say how well the opponents' network predicts the moves of the players NAMES."""
     for name in names:
         if name in HALVES[TEST_HALF]:
             raise QuartetError(f"{name} is of the test half: nothing is fitted to it")
-    try:
-        from ugolki.train import opponents as prediction  # noqa: PLC0415  (an extra)
-    except ModuleNotFoundError as error:
-        if error.name not in {"numpy", "scipy"}:
-            raise
-        raise QuartetError(f"this needs {error.name}: {how_to_install('numpy', 'scipy')}") from None
+    from ugolki.train import opponents as prediction  # noqa: PLC0415  (compiled)
+
     with click.progressbar(length=games, file=sys.stderr) as bar:
         found = prediction.choices_of(names, games, seed, lambda: bar.update(1))
     for name, choices in found.items():
         if not choices:
             raise QuartetError(f"{name} has not moved in {games} games; it takes more of them")
-        likeliest = sum(int(one.logits.argmax()) == one.chosen for one in choices)
-        nats = sum(prediction.surprise(one.logits, one.chosen) for one in choices)
+        likeliest = sum(one.shares[one.chosen] == max(one.shares.values()) for one in choices)
+        nats = -sum(math.log(one.shares[one.chosen]) for one in choices)
         print(
             f"{name}: {len(choices)} moves, {100 * likeliest / len(choices):.1f} % the likeliest "
             f"one, {nats / len(choices):.3f} nats"
         )
-    best = prediction.fitted([one for choices in found.values() for one in choices])
-    print(
-        "best for all: "
-        + ", ".join(
-            f"{name} {number:.2f}" for name, number in zip(prediction.NAMES, best, strict=True)
-        )
-    )
 
 
 @command.command("triples")

@@ -4,9 +4,6 @@ arrays, or any buffers."""
 from collections.abc import Sequence
 from typing import Any
 
-from core.rules import Move
-from ugolki.rules import Position
-
 INPUTS: int
 ACTIVE: int
 HIDDEN: int
@@ -46,7 +43,3 @@ def numbers_of(placements: Any, numbers: Any) -> None:
 
 def neighbours(cells: Sequence[int]) -> list[tuple[int, ...]]:
     """The placements one move away from one; for tests."""
-
-def outlook(position: Position) -> list[tuple[Move, int, int, float]]:
-    """What prior.pxd says of the moves of the seat whose turn it is: of each the move, its cost
-    now and next, and its logit."""

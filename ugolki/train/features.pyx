@@ -1,5 +1,5 @@
 """Samples of self-play as inputs of the networks; see ugolki/train/selfplay.py for their bytes and
-network.h for the inputs. And what prior.pxd says of a position.
+network.h for the inputs.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -11,7 +11,6 @@ from ugolki.nn.network cimport (
     Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look,
     network_seen, network_sum, solo_output
 )
-from ugolki.opponents.prior cimport opponent_logits, opponent_outlook
 from ugolki.rules cimport (
     MAX_MOVES, SEATS, Board, Move, Position, cell_code, generate, make, move_tuple
 )
@@ -228,22 +227,3 @@ def moves_of(
                         visits[count] = record[VISITS + 3 * j + 2]
                 count += 1
     return count
-
-
-def outlook(Position position):
-    """What prior.pxd says of the moves of the seat whose turn it is: of each the move, its cost
-    now and next, and its logit."""
-    cdef Board board = position.board
-    cdef Move moves[MAX_MOVES]
-    cdef int now[MAX_MOVES]
-    cdef int next[MAX_MOVES]
-    cdef int32_t logits[MAX_MOVES]
-    cdef int seat = board.ply & 3
-    cdef int count = generate(&board, seat, moves)
-    cdef int i
-    opponent_outlook(&board, seat, moves, count, now, next)
-    opponent_logits(now, next, count, logits)
-    return [
-        (move_tuple(moves[i]), now[i], next[i], <double>logits[i] / NETWORK_STEPS)
-        for i in range(count)
-    ]

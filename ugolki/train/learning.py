@@ -1,9 +1,10 @@
-"""Training of Ugolki's three networks on samples of self-play; network.h says what they are.
+"""Training of Ugolki's networks on samples of games; network.h says what they are.
 
-The solo network learns how many moves a seat needs alone, from the exact table (solo.h). The other
-two are choosers (`core.nn.sparse_net.choose`). The value network tells the seats apart: its targets
-are the lambda-returns (`core.nn.learning`) of their shares
-of the win. The policy network tells the moves apart: its targets are the search's visits.
+The solo network learns how many moves a seat needs alone, from the exact table (solo.h). The others
+are choosers (`core.nn.sparse_net.choose`). The value network tells the seats apart: its targets are
+the lambda-returns (`core.nn.learning`) of their shares of the win. The policy network tells the
+moves apart: its targets are the search's visits. So does the opponents' network, whose targets are
+the moves that other programs play.
 """
 
 from __future__ import annotations
@@ -247,14 +248,17 @@ def fitted(
     seed: int,
     threads: int,
     say: Callable[[str], None],
+    begin: bytes | None = None,
 ) -> bytes:
-    """The integers of a value or policy network, trained on the samples that are not held back;
-    `say` gets lines of progress."""
+    """The integers of a value or policy network, trained on the samples that are not held back,
+    from those of another on where there is one; `say` gets lines of progress."""
     training, held_back = np.flatnonzero(~samples.held_back), np.flatnonzero(samples.held_back)
     batch = min(batch, len(training))
     net = Net(
         features.INPUTS, features.ACTIVE, seed, rate, epochs * (len(training) // batch), threads
     )
+    if begin is not None:
+        net.parameters[:] = floats(begin)
 
     def progress(epoch: int, loss: float) -> None:
         say(f"epoch {epoch}: loss {loss:.5f}, held back {net.loss(of, held_back):.5f}")
@@ -337,9 +341,22 @@ def quantised(parameters: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float3
     first = (parameters[: -hidden - 1] * features.ONE).round()
     output = (parameters[-hidden - 1 : -1] * features.OUTPUT_ONE).round()
     body = first.astype("<i2").tobytes() + output.astype("<i2").tobytes()
-    return body, np.concatenate([first / features.ONE, output / features.OUTPUT_ONE, [0]]).astype(
+    return body, floats(body)
+
+
+def floats(body: bytes) -> NDArray[np.float32]:
+    """The parameters of a value or policy network with these integers."""
+    numbers = np.frombuffer(body, "<i2").astype(np.float32)
+    first, output = numbers[: -features.HIDDEN], numbers[-features.HIDDEN :]
+    return np.concatenate([first / features.ONE, output / features.OUTPUT_ONE, [0]]).astype(
         np.float32
     )
+
+
+def networks_of(body: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+    """The value, policy, opponents' and solo network of a file of weights."""
+    size = 2 * (features.INPUTS + 2) * features.HIDDEN
+    return body[:size], body[size : 2 * size], body[2 * size : 3 * size], body[3 * size :]
 
 
 def quantised_solo(parameters: NDArray[np.float32]) -> bytes:

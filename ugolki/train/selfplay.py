@@ -1,5 +1,5 @@
-"""Self-play for the networks: games of the engine against itself, and its search of every
-position, as samples.
+"""Self-play for the networks: games of the engine against itself, and its search of every position,
+as samples; and games of other programs, and what they played.
 
 `quartet selfplay ugolki` calls it (`core.nn.contract.OwnSamples`), `python -m ugolki.train` learns
 from what it keeps. A sample is RECORD, all numbers little-endian:
@@ -20,16 +20,22 @@ from __future__ import annotations
 
 import struct
 from random import Random
+from typing import TYPE_CHECKING
 
+from core.engine import FORGET, can
 from core.errors import QuartetError
 from core.limits import Limits
 from core.nn.contract import ASIDE, FIRST
 from core.rules import places, shares
 from ugolki import players
 from ugolki.engine import Engine
+from ugolki.frozen.pool.players import HALVES
 from ugolki.geometry import PIECES, SEATS, SIZE
 from ugolki.protocol import MOVES, PASS
 from ugolki.rules import Position
+
+if TYPE_CHECKING:
+    from core.engine import Searcher
 
 RECORD = struct.Struct("<4B24B4H4B60B")
 MOST_MOVES = 20
@@ -44,11 +50,27 @@ CARELESS = (0.0, 0.0, 0.05, 0.15)
 one of them for each seat of a game."""
 MISSING = 0.1
 """Of the games are between three, or two."""
+OPPONENTS = "opponents"
+"""Instead of a player: any four of FIELD play, and the samples are for the opponents' network."""
+FIELD = (*HALVES["odd"], "greedy", "brs:4", "beam:30", "beam:100", "uct:300", "bot2611")
+"""Who plays then."""
+EFFORTS = (0.25, 0.75, 1.5)
+"""Of the nodes; one of them for each such game."""
+RANDOM_MOVES = 0.03
+"""Of the moves of such a game."""
 
 
 def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
     """The samples of the games with these numbers, of a run with this seed, at so many iterations a
-    move, by the engine with these options; pure. Raises QuartetError for other players."""
+    move, by the engine with these options, or by OPPONENTS; pure. Raises QuartetError for other
+    players."""
+    if player == OPPONENTS:
+        seated = Seated(seed)
+        return [
+            sample
+            for number in games
+            for sample in others_game(seated, nodes, Random(f"{seed} {number}"))
+        ]
     engine = players.player(player)
     if not isinstance(engine, Engine):
         raise QuartetError(f"{player!r} is no engine, and gives no samples")
@@ -56,6 +78,51 @@ def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
         sample
         for number in games
         for sample in one_game(engine, Limits(nodes=nodes), Random(f"{seed} {number}"))
+    ]
+
+
+class Seated:
+    """Players by name and seat, each made once."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._made: dict[tuple[str, int], Searcher[Position]] = {}
+
+    def at(self, name: str, seat: int) -> Searcher[Position]:
+        """The player, for a new game."""
+        if (name, seat) not in self._made:
+            self._made[name, seat] = players.player(name, self._seed + seat)
+        found = self._made[name, seat]
+        if can(found, FORGET):
+            found.forget()
+        return found
+
+
+def others_game(seated: Seated, nodes: int, random: Random) -> list[bytes]:
+    """The samples of a game of four of FIELD: of each position where there was a choice the move
+    that was made, as all visits; nothing is said of the seats' shares. Some moves are random, and
+    no samples."""
+    names = [random.choice(FIELD) for _ in range(SEATS)]
+    own = round(nodes * random.choice(EFFORTS))
+    table = [seated.at(name, seat) for seat, name in enumerate(names)]
+    position = Position.start(random.getrandbits(32), opening=random.randint(0, OPENING))
+    path: list[tuple[Position, tuple[int, ...]]] = []
+    while not position.over:
+        legal = position.legal()
+        if legal == [PASS]:
+            position = position.play(PASS)
+            continue
+        move = tuple(table[position.to_move].choose(position, Limits(nodes=own)).move)
+        if random.random() < RANDOM_MOVES:
+            move = random.choice(legal)
+        elif len(legal) > 1:
+            path.append((position, move))
+        position = position.play(move)
+    result = tuple(shares(places(position.scores(), lower_wins=True)))
+    even = (1 / SEATS,) * SEATS
+    return [
+        packed(position, even, [(move, 1)], result, FIRST * (number == 0))
+        for number, (position, move) in enumerate(path)
     ]
 
 
