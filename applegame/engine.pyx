@@ -83,6 +83,10 @@ cdef inline int legal_moves(const State* s, Move* moves) noexcept nogil:
     return s.count + 1
 
 
+cdef inline int useful_moves(const State* s, Move wanted, Move* moves) noexcept nogil:
+    return legal_moves(s, moves)
+
+
 cdef inline void make_move(const State* s, Move move, State* child) noexcept nogil:
     child.board = s.board
     child.last = move
@@ -146,9 +150,27 @@ cdef inline tuple move_tuple(const State* s, Move move):
     return tuple_of_move(move)
 
 
-cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept nogil:
-    """The rectangles that overlap the last one and steal a cell, with their swings; returns how
-    many."""
+include "../core/search/alphabeta.pxi"
+
+
+cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
+    """A linear function of the features; 400 points are a unit of the logistic function."""
+    cdef int f[FEATURES]
+    cdef int i, value = 0
+    cdef const int* weights = <const int*>s.weights + FEATURES * phase(&state.board)
+    features(state, f)
+    for i in range(FEATURES):
+        value += weights[i] * f[i]
+    return max(-MOST, min(MOST, value))
+
+
+cdef inline void expect_moves(const AbSearch* s, const State* state) noexcept nogil:
+    pass
+
+
+cdef inline int thefts(const State* s, Move* moves, int32_t* order) noexcept nogil:
+    """The rectangles that overlap the last one and steal a cell, ranked by their swings; returns
+    how many."""
     cdef uint32_t last = columns(s.last)
     cdef const uint32_t* theirs = s.board.owned[1 - (s.board.ply & 1)]
     cdef uint32_t stolen
@@ -165,23 +187,9 @@ cdef inline int thefts(const State* s, Move* moves, int32_t* swings) noexcept no
             stolen |= theirs[row] & columns(move)
         if stolen:
             moves[count] = move
-            swings[count] = swing(&s.board, s.board.ply & 1, move)
+            order[count] = ab_ranked(swing(&s.board, s.board.ply & 1, move), count)
             count += 1
     return count
-
-
-include "../core/search/alphabeta.pxi"
-
-
-cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
-    """A linear function of the features; 400 points are a unit of the logistic function."""
-    cdef int f[FEATURES]
-    cdef int i, value = 0
-    cdef const int* weights = <const int*>s.weights + FEATURES * phase(&state.board)
-    features(state, f)
-    for i in range(FEATURES):
-        value += weights[i] * f[i]
-    return max(-MOST, min(MOST, value))
 
 
 cdef int leaf_value(
@@ -243,7 +251,9 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
             return value
     count = legal_moves(state, moves)
     for i in range(count):
-        order[i] = 1 << 10 if moves[i] == table_move else move_order(state, moves[i])
+        order[i] = ab_ranked(
+            1 << 10 if moves[i] == table_move else move_order(state, moves[i]), i
+        )
     for i in range(count):
         move = ab_pick(moves, order, i, count)
         make_move(state, move, &child)

@@ -2,13 +2,12 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
-from ataxx.nn.evaluate cimport Network, Weights
-from ataxx.nn.evaluate cimport evaluate as network_value
+from ataxx.nn.evaluate cimport Network, NetworkBase, Weights, evaluate_near, forget_base
 from ataxx.rules cimport (
-    MAX_MOVES, PASS_MOVE, RING1, Board, Move, Position, empty_cells, far, generate, key, make,
-    move_tuple, over,
+    MAX_MOVES, PASS_MOVE, RING1, RING2, Board, Move, Position, empty_cells, far, generate, key,
+    make, move_tuple, near, over,
 )
-from core.native.bits cimport popcount64
+from core.native.bits cimport lowest_bit64, popcount64
 from core.native.rng cimport mix64
 
 from ataxx.nn.evaluate import default_weights
@@ -32,6 +31,7 @@ cdef enum:
     AB_NOISY = 24           # three captures
     # plies before the game is stopped in which the ply is part of a position's key
     NEAR_THE_END = 64
+    BASES = 32
 
 # What the search kernel expects.
 
@@ -76,6 +76,38 @@ cdef inline int legal_moves(const Board* b, Move* moves) noexcept nogil:
     return count
 
 
+cdef inline int useful_moves(const Board* b, Move wanted, Move* moves) noexcept nogil:
+    """Without leaps that capture nothing, where there are enough others: after two moves the search
+    looks at none of them (docs/experiments/005), and most moves are such leaps."""
+    cdef uint64_t own = b.pieces[b.ply & 1]
+    cdef uint64_t empty = empty_cells(b)
+    cdef uint64_t targets = near(own) & empty
+    cdef uint64_t rich = near(b.pieces[1 - (b.ply & 1)]) & empty
+    cdef int count = 0, start
+    while targets:
+        moves[count] = <Move>(lowest_bit64(targets) * 65)   # twice the same
+        count += 1
+        targets &= targets - 1
+    while own:
+        start = lowest_bit64(own)
+        targets = RING2[start] & rich
+        while targets:
+            moves[count] = <Move>(start << 6 | lowest_bit64(targets))
+            count += 1
+            targets &= targets - 1
+        own &= own - 1
+    if count < 2:
+        return legal_moves(b, moves)
+    start = wanted >> 6
+    if wanted < PASS_MOVE and (
+        RING2[start] & empty & ~rich & <uint64_t>1 << (wanted & 63)
+        and b.pieces[b.ply & 1] >> start & 1
+    ):
+        moves[count] = wanted
+        count += 1
+    return count
+
+
 cdef inline void make_move(const Board* b, Move move, Board* child) noexcept nogil:
     child[0] = b[0]
     make(child, move)
@@ -101,9 +133,26 @@ cdef inline int move_order(const Board* b, Move move) noexcept nogil:
 include "../core/search/alphabeta.pxi"
 
 
+cdef struct Evaluator:
+    const Network* network
+    NetworkBase bases[BASES]    # by ply: the positions of a ply that a search meets are alike
+
+
 cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
     """By the network: 400 points are a unit of the logistic function."""
-    return network_value(<const Network*>s.weights, b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)])
+    cdef Evaluator* e = <Evaluator*>s.weights
+    return evaluate_near(
+        e.network, &e.bases[b.ply % BASES], b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)], False
+    )
+
+
+cdef inline void expect_moves(const AbSearch* s, const Board* b) noexcept nogil:
+    """Positions after moves of this one are to be evaluated."""
+    cdef Evaluator* e = <Evaluator*>s.weights
+    evaluate_near(
+        e.network, &e.bases[(b.ply + 1) % BASES], b.pieces[1 - (b.ply & 1)], b.pieces[b.ply & 1],
+        True
+    )
 
 
 cdef inline int leaf_value(
@@ -126,6 +175,7 @@ cdef class Engine:
 
     cdef AbSearch* search
     cdef Weights weights
+    cdef Evaluator* evaluator
 
     def __cinit__(self, **options):
         settings = settled(Engine.OPTIONS, options)
@@ -134,11 +184,18 @@ cdef class Engine:
             self.weights = default_weights()
         else:
             self.weights = Weights(resource(weights) if isinstance(weights, str) else weights)
+        self.evaluator = <Evaluator*>table_new(sizeof(Evaluator))
+        if self.evaluator == NULL:
+            raise MemoryError
+        self.evaluator.network = &self.weights.network
+        for i in range(BASES):
+            forget_base(&self.evaluator.bases[i])
         self.search = ab_new(settings)
-        self.search.weights = &self.weights.network
+        self.search.weights = self.evaluator
 
     def __dealloc__(self):
         ab_free(self.search)
+        table_free(self.evaluator, sizeof(Evaluator))
 
     def forget(self):
         """Begin a new game: nothing is known of positions searched before."""

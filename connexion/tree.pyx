@@ -120,6 +120,8 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
         if value > best:
             best = value
             chosen = edge
+        if edge.visits == 0:    # those that follow have no visits either, and smaller priors
+            break
     # 3. The move, and a draw.
     make(b, chosen.move >> 4, chosen.move & 15, &undo)
     tile = drawn(t, b, seat)

@@ -135,6 +135,24 @@ def test_sums_wrap_around_alike_on_every_level() -> None:
         assert len(values) == 1
 
 
+@pytest.mark.parametrize("hidden", [64, 320])
+def test_what_is_reckoned_from_a_base_is_the_same_number(hidden: int) -> None:
+    random = Random(5)
+    weights = Weights(file(*random_numbers(random, hidden, most=32767)))
+    position, seen = Position.start(), []
+    for _ in range(300):  # a walk, with moves of one ply, of several, and new games
+        if position.over or random.random() < 0.02:
+            position = Position.start()
+        for _ in range(random.choice([1, 1, 2, 5])):
+            if not position.over:
+                position = position.play(random.choice(position.legal()))
+        board = cells(position)
+        seen.append((bits(board, 1), bits(board, 2)))
+    for level in LEVELS:
+        if weights.use(level):
+            assert weights.values(seen) == [weights.value(*pieces) for pieces in seen]
+
+
 def test_the_sides_are_told_apart() -> None:
     weights = Weights(file(*random_numbers(Random(3), most=20)))
     board = cells(positions(Random(3), 1)[0])

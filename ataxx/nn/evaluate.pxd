@@ -1,7 +1,7 @@
 """What a position is worth: the network of `network.h`, with the weights of a file.
 
-A pure function of the pieces: nothing is kept up while moves are made. An engine holds a `Weights`
-object and hands its struct to the search:
+A pure function of the pieces; `evaluate_near` gives the same number sooner. An engine holds a
+`Weights` object and hands its struct to the search:
 
     from ataxx.nn.evaluate cimport Network, Weights, evaluate
     from ataxx.nn.evaluate import default_weights
@@ -10,10 +10,10 @@ object and hands its struct to the search:
     score = evaluate(&weights.network, board.pieces[seat], board.pieces[seat ^ 1])  # nogil
 
 Scores are 400 times the logit of the expected result, for the side to move, within -NETWORK_MOST ..
-NETWORK_MOST. 45 ns at 64 hidden cells, 93 ns at 128, 190 ns at 256, on an EPYC of 2022.
+NETWORK_MOST. 256 hidden cells take 150 ns, on an EPYC of 2022; docs/experiments/018.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
 
 cdef extern from "ataxx/nn/network.h" nogil:
     enum:
@@ -21,19 +21,31 @@ cdef extern from "ataxx/nn/network.h" nogil:
         NETWORK_INPUTS
         NETWORK_LEVELS
         NETWORK_MOST
+        NETWORK_MOST_HIDDEN
         NETWORK_ONE
         NETWORK_WINDOWS
-    ctypedef int32_t (*network_level)(const Network*, const uint8_t*) noexcept
+    ctypedef int32_t (*network_level)(
+        const Network*, const int16_t*, const uint16_t*, int, const uint16_t*, int, int16_t*
+    ) noexcept
     ctypedef struct Network:
-        int chunks
+        int hidden
         network_level level
         void* memory
+        size_t bytes
+    ctypedef struct NetworkBase:
+        pass
     void network_states(uint64_t own, uint64_t other, uint8_t* states) noexcept
     network_level network_at(int level) noexcept
     int network_take(Network* n, const int16_t* weights, int hidden, int32_t output_bias) noexcept
     # The value for the side to move, whose pieces are `own`; bit row * 8 + column; walls count as
     # empty.
     int evaluate "network_evaluate" (const Network* n, uint64_t own, uint64_t other) noexcept
+    # The same, reckoned from a base, which becomes this position where the two are far apart, or
+    # where `keep` says so.
+    int evaluate_near "network_evaluate_near" (
+        const Network* n, NetworkBase* base, uint64_t own, uint64_t other, bint keep
+    ) noexcept
+    void forget_base "network_forget_base" (NetworkBase* base) noexcept
 
 
 cdef class Weights:

@@ -4,7 +4,9 @@ import os
 import sys
 from array import array
 
-from libc.stdlib cimport abs, free
+from libc.stdlib cimport abs
+
+from core.native.pages cimport table_free
 
 from core.errors import TextError
 from core.nn.sealed import unseal
@@ -14,7 +16,6 @@ LEVELS = ("plain", "sse2", "avx2", "avx512")
 """The CPU levels that the network is written for, the best one last; all give the same number."""
 
 cdef enum:
-    MOST_HIDDEN = 1024
     MOST_OUTPUT = 127       # of a weight of the output: 255 * 127 fits int16
 
 
@@ -38,10 +39,10 @@ cdef class Weights:
         if shape != {"inputs": str(NETWORK_INPUTS), "activation": "screlu"}:
             raise TextError(f"the weights are for another network: {shape}")
         hidden = _count(self.fields.get("hidden"))
-        if hidden == 0 or hidden % NETWORK_CHUNK or hidden > MOST_HIDDEN:
+        if hidden == 0 or hidden % NETWORK_CHUNK or hidden > NETWORK_MOST_HIDDEN:
             raise TextError(
                 f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to "
-                f"{MOST_HIDDEN}"
+                f"{<int>NETWORK_MOST_HIDDEN}"
             )
         words = 2 * hidden * (NETWORK_INPUTS + 2)
         if len(body) != words + 4:
@@ -64,7 +65,7 @@ cdef class Weights:
         self.use(None)
 
     def __dealloc__(self):
-        free(self.network.memory)
+        table_free(self.network.memory, self.network.bytes)
 
     def use(self, level):
         """Compute at this CPU level, or, given None, at the best one that there is; whether this
@@ -85,6 +86,15 @@ cdef class Weights:
         """The value of a position for the side to move, whose pieces are `own`; bit row * 8 +
         column."""
         return evaluate(&self.network, own, other)
+
+    def values(self, positions):
+        """`value` of each (own, other), reckoned from those before it where they are alike."""
+        cdef NetworkBase base
+        forget_base(&base)
+        return [
+            evaluate_near(&self.network, &base, own, other, i % 2)
+            for i, (own, other) in enumerate(positions)
+        ]
 
 
 def default_weights():

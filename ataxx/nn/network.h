@@ -9,15 +9,18 @@
    with the bias 255 * 64 is one Score    output * 400 / (255 * 64): 400 points a unit of the
    logistic function, for the side to move
 
-   Nothing is kept from position to position: a capture changes up to 20 windows of two
-   perspectives, and adding up all 36 in registers takes less time than bringing two stored sums up
-   to date. docs/experiments/001 has the measurement. */
+   A search evaluates positions that are alike: where a stored base differs in few windows, only
+   these are added and taken away (12 rows of 36 on average, from the position before the move).
+   docs/experiments/018 has the measurement. */
 #ifndef QUARTET_ATAXX_NETWORK_H
 #define QUARTET_ATAXX_NETWORK_H
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/native/bits.h"
+#include "core/native/pages.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #define NETWORK_X86 1
@@ -39,8 +42,10 @@ enum {
     NETWORK_WINDOWS = 36,
     NETWORK_STATES = 81,
     NETWORK_INPUTS = NETWORK_WINDOWS * NETWORK_STATES,
-    NETWORK_CHUNK = 64, /* hidden cells that are added up together: 8 registers of SSE2, 4 of AVX2,
-                           2 of AVX-512 */
+    NETWORK_PADDED = 48, /* bytes for the states of all windows, in whole registers */
+    NETWORK_NEAR = 9, /* windows; a base that is further away is replaced */
+    NETWORK_CHUNK = 64, /* the hidden cells are so many, or a multiple */
+    NETWORK_MOST_HIDDEN = 1024,
     NETWORK_ONE = 255,  /* of the first layer and of the activation */
     NETWORK_OUTPUT_ONE = 64,
     NETWORK_SCALE = 400,
@@ -50,20 +55,28 @@ enum {
 enum { NETWORK_PLAIN, NETWORK_SSE2, NETWORK_AVX2, NETWORK_AVX512, NETWORK_LEVELS };
 
 struct Network;
-/* The sum over all hidden cells of activation * weight. `states` has the 36 states. */
-typedef int32_t (*network_level)(const struct Network*, const uint8_t* states);
+/* to = from + the rows in `in` - the rows in `out`, numbers of inputs; then the sum over all hidden
+   cells of activation * weight. `to` may be `from`. */
+typedef int32_t (*network_level)(const struct Network*, const int16_t* from, const uint16_t* in,
+                                 int ins, const uint16_t* out, int outs, int16_t* to);
 
-/* Rows lie chunk by chunk, [chunk][input][NETWORK_CHUNK], aligned to 64 bytes. `memory` is what was
-   allocated. */
+/* Rows lie one after the other, [input][hidden], on huge pages, aligned to 64 bytes. */
 typedef struct Network {
-    int chunks;          /* hidden cells / NETWORK_CHUNK */
+    int hidden;          /* cells, a multiple of NETWORK_CHUNK */
     int32_t output_bias; /* 255 * 64 is one */
     const int16_t* rows;
-    const int16_t* bias;   /* [chunk][NETWORK_CHUNK] */
-    const int16_t* output; /* [chunk][NETWORK_CHUNK] */
+    const int16_t* bias;
+    const int16_t* output;
     network_level level;
     void* memory;
+    size_t bytes;        /* of the memory */
 } Network;
+
+/* A position as the side to move sees it, and its sums. */
+typedef struct NetworkBase {
+    int16_t sums[NETWORK_MOST_HIDDEN];
+    uint8_t states[64]; /* of which NETWORK_PADDED count: with them it is whole cache lines */
+} NetworkBase;
 
 /* The states of all windows, in order. A row of a board has 7 cells: the product spreads them over
    the bytes of a word, since
@@ -87,64 +100,80 @@ static inline void network_states(uint64_t own, uint64_t other, uint8_t* states)
     }
 }
 
-static inline const int16_t* network_row(const Network* n, int chunk, int window, int state) {
-    return n->rows +
-           ((size_t)chunk * NETWORK_INPUTS + window * NETWORK_STATES + state) * NETWORK_CHUNK;
-}
-
-static int32_t network_plain(const Network* n, const uint8_t* states) {
+static int32_t network_plain(const Network* n, const int16_t* from, const uint16_t* in, int ins,
+                             const uint16_t* out, int outs, int16_t* to) {
+    uint16_t cells[NETWORK_MOST_HIDDEN]; /* unsigned: they wrap around in every language */
     int32_t sum = 0;
-    int chunk, window, i;
-    for (chunk = 0; chunk < n->chunks; chunk++) {
-        uint16_t cells[NETWORK_CHUNK]; /* unsigned: they wrap around in every language */
-        memcpy(cells, n->bias + chunk * NETWORK_CHUNK, sizeof cells);
-        for (window = 0; window < NETWORK_WINDOWS; window++) {
-            const int16_t* row = network_row(n, chunk, window, states[window]);
-            for (i = 0; i < NETWORK_CHUNK; i++) {
-                cells[i] = (uint16_t)(cells[i] + (uint16_t)row[i]);
-            }
+    int i, j;
+    memcpy(cells, from, n->hidden * sizeof *cells);
+    for (j = 0; j < ins + outs; j++) {
+        const int16_t* row = n->rows + (size_t)(j < ins ? in[j] : out[j - ins]) * n->hidden;
+        const uint16_t sign = j < ins ? 1 : 0xFFFF;
+        for (i = 0; i < n->hidden; i++) {
+            cells[i] = (uint16_t)(cells[i] + sign * (uint16_t)row[i]);
         }
-        for (i = 0; i < NETWORK_CHUNK; i++) {
-            int32_t active = cells[i] < 0x8000 ? cells[i] : 0;
-            active = active < NETWORK_ONE ? active : NETWORK_ONE;
-            sum += active * active * n->output[chunk * NETWORK_CHUNK + i];
-        }
+    }
+    memcpy(to, cells, n->hidden * sizeof *cells);
+    for (i = 0; i < n->hidden; i++) {
+        int32_t active = cells[i] < 0x8000 ? cells[i] : 0;
+        active = active < NETWORK_ONE ? active : NETWORK_ONE;
+        sum += active * active * n->output[i];
     }
     return sum;
 }
 
 #if NETWORK_X86
 
-#define NETWORK_ADD_UP(VECTOR, COUNT, LOAD, ADD)                                                   \
-    VECTOR cells[COUNT];                                                                           \
-    int window, i;                                                                                 \
-    for (i = 0; i < COUNT; i++) {                                                                  \
-        cells[i] = LOAD((const VECTOR*)(n->bias + chunk * NETWORK_CHUNK) + i);                     \
-    }                                                                                              \
-    for (window = 0; window < NETWORK_WINDOWS; window++) {                                         \
-        const VECTOR* row = (const VECTOR*)network_row(n, chunk, window, states[window]);          \
+/* COUNT vectors of hidden cells from cell `first` on, in registers. The activation, at most 255,
+   times the weight, at most 127, fits int16; its product with the activation is added in int32. */
+#define NETWORK_CELLS(VECTOR, COUNT, LOAD, LOADU, STOREU, ADD, SUB, MIN, MAX, MULTIPLY,            \
+                      MULTIPLY_ADD, ADD32)                                                         \
+    {                                                                                              \
+        VECTOR cells[COUNT];                                                                       \
+        int i, j;                                                                                  \
         for (i = 0; i < COUNT; i++) {                                                              \
-            cells[i] = ADD(cells[i], LOAD(row + i));                                               \
+            cells[i] = LOADU((const VECTOR*)(from + first) + i);                                   \
+        }                                                                                          \
+        for (j = 0; j < ins; j++) {                                                                \
+            const VECTOR* row = (const VECTOR*)(rows + (size_t)in[j] * n->hidden);                 \
+            for (i = 0; i < COUNT; i++) {                                                          \
+                cells[i] = ADD(cells[i], LOAD(row + i));                                           \
+            }                                                                                      \
+        }                                                                                          \
+        for (j = 0; j < outs; j++) {                                                               \
+            const VECTOR* row = (const VECTOR*)(rows + (size_t)out[j] * n->hidden);                \
+            for (i = 0; i < COUNT; i++) {                                                          \
+                cells[i] = SUB(cells[i], LOAD(row + i));                                           \
+            }                                                                                      \
+        }                                                                                          \
+        for (i = 0; i < COUNT; i++) {                                                              \
+            const VECTOR active = MIN(MAX(cells[i], zero), one);                                   \
+            const VECTOR weight = LOAD((const VECTOR*)(n->output + first) + i);                    \
+            STOREU((VECTOR*)(to + first) + i, cells[i]);                                           \
+            sum = ADD32(sum, MULTIPLY_ADD(MULTIPLY(active, weight), active));                      \
         }                                                                                          \
     }
+#define NETWORK_SSE2_CELLS(COUNT)                                                                  \
+    NETWORK_CELLS(__m128i, COUNT, _mm_load_si128, _mm_loadu_si128, _mm_storeu_si128,               \
+                  _mm_add_epi16, _mm_sub_epi16, _mm_min_epi16, _mm_max_epi16,                      \
+                  _mm_mullo_epi16, _mm_madd_epi16, _mm_add_epi32)
+#define NETWORK_AVX2_CELLS(COUNT)                                                                  \
+    NETWORK_CELLS(__m256i, COUNT, _mm256_load_si256, _mm256_loadu_si256, _mm256_storeu_si256,      \
+                  _mm256_add_epi16, _mm256_sub_epi16, _mm256_min_epi16, _mm256_max_epi16,          \
+                  _mm256_mullo_epi16, _mm256_madd_epi16, _mm256_add_epi32)
+#define NETWORK_AVX512_CELLS(COUNT)                                                                \
+    NETWORK_CELLS(__m512i, COUNT, _mm512_load_si512, _mm512_loadu_si512, _mm512_storeu_si512,      \
+                  _mm512_add_epi16, _mm512_sub_epi16, _mm512_min_epi16, _mm512_max_epi16,          \
+                  _mm512_mullo_epi16, _mm512_madd_epi16, _mm512_add_epi32)
 
-/* The activation, at most 255, times the weight, at most 127, fits int16; its product with the
-   activation is added in int32. */
-#define NETWORK_ACTIVATE(VECTOR, COUNT, LOAD, MIN, MAX, MULTIPLY, MULTIPLY_ADD, ADD32)             \
-    for (i = 0; i < COUNT; i++) {                                                                  \
-        const VECTOR active = MIN(MAX(cells[i], zero), one);                                       \
-        const VECTOR weight = LOAD((const VECTOR*)(n->output + chunk * NETWORK_CHUNK) + i);        \
-        sum = ADD32(sum, MULTIPLY_ADD(MULTIPLY(active, weight), active));                          \
-    }
-
-static int32_t network_sse2(const Network* n, const uint8_t* states) {
+static int32_t network_sse2(const Network* n, const int16_t* from, const uint16_t* in, int ins,
+                            const uint16_t* out, int outs, int16_t* to) {
     const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi16(NETWORK_ONE);
     __m128i sum = zero;
-    int chunk;
-    for (chunk = 0; chunk < n->chunks; chunk++) {
-        NETWORK_ADD_UP(__m128i, 8, _mm_load_si128, _mm_add_epi16)
-        NETWORK_ACTIVATE(__m128i, 8, _mm_load_si128, _mm_min_epi16, _mm_max_epi16, _mm_mullo_epi16,
-                         _mm_madd_epi16, _mm_add_epi32)
+    int first;
+    for (first = 0; first < n->hidden; first += 64) {
+        const int16_t* rows = n->rows + first;
+        NETWORK_SSE2_CELLS(8)
     }
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4E));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xB1));
@@ -152,33 +181,39 @@ static int32_t network_sse2(const Network* n, const uint8_t* states) {
 }
 
 NETWORK_TARGET("avx2")
-static int32_t network_avx2(const Network* n, const uint8_t* states) {
+static int32_t network_avx2(const Network* n, const int16_t* from, const uint16_t* in, int ins,
+                            const uint16_t* out, int outs, int16_t* to) {
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi16(NETWORK_ONE);
-    __m256i total = zero;
+    __m256i sum = zero;
     __m128i half;
-    int chunk;
-    for (chunk = 0; chunk < n->chunks; chunk++) {
-        __m256i sum = zero;
-        NETWORK_ADD_UP(__m256i, 4, _mm256_load_si256, _mm256_add_epi16)
-        NETWORK_ACTIVATE(__m256i, 4, _mm256_load_si256, _mm256_min_epi16, _mm256_max_epi16,
-                         _mm256_mullo_epi16, _mm256_madd_epi16, _mm256_add_epi32)
-        total = _mm256_add_epi32(total, sum);
+    int first = 0;
+    for (; first + 128 <= n->hidden; first += 128) {
+        const int16_t* rows = n->rows + first;
+        NETWORK_AVX2_CELLS(8)
     }
-    half = _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
+    if (first < n->hidden) {
+        const int16_t* rows = n->rows + first;
+        NETWORK_AVX2_CELLS(4)
+    }
+    half = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4E));
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xB1));
     return _mm_cvtsi128_si32(half);
 }
 
 NETWORK_TARGET("avx512f,avx512bw")
-static int32_t network_avx512(const Network* n, const uint8_t* states) {
+static int32_t network_avx512(const Network* n, const int16_t* from, const uint16_t* in, int ins,
+                              const uint16_t* out, int outs, int16_t* to) {
     const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi16(NETWORK_ONE);
     __m512i sum = zero;
-    int chunk;
-    for (chunk = 0; chunk < n->chunks; chunk++) {
-        NETWORK_ADD_UP(__m512i, 2, _mm512_load_si512, _mm512_add_epi16)
-        NETWORK_ACTIVATE(__m512i, 2, _mm512_load_si512, _mm512_min_epi16, _mm512_max_epi16,
-                         _mm512_mullo_epi16, _mm512_madd_epi16, _mm512_add_epi32)
+    int first = 0;
+    for (; first + 256 <= n->hidden; first += 256) {
+        const int16_t* rows = n->rows + first;
+        NETWORK_AVX512_CELLS(8)
+    }
+    for (; first < n->hidden; first += 64) {
+        const int16_t* rows = n->rows + first;
+        NETWORK_AVX512_CELLS(2)
     }
     return _mm512_reduce_add_epi32(sum);
 }
@@ -224,43 +259,98 @@ static inline network_level network_at(int level) {
 #endif
 }
 
-/* The value of a position for the side to move, whose pieces are `own`; bit row * 8 + column. */
-static inline int network_evaluate(const Network* n, uint64_t own, uint64_t other) {
-    NETWORK_ALIGN uint8_t states[40];
-    int64_t output;
-    int score;
-    network_states(own, other, states);
-    output = n->level(n, states) / NETWORK_ONE + n->output_bias;
-    score = (int)(output * NETWORK_SCALE / (NETWORK_ONE * NETWORK_OUTPUT_ONE));
+/* The windows in which two positions differ, a bit each. */
+static inline uint64_t network_changes(const uint8_t* before, const uint8_t* after) {
+    uint64_t same = 0;
+    int i;
+#if NETWORK_X86
+    for (i = 0; i < NETWORK_PADDED; i += 16) {
+        same |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(
+                    _mm_loadu_si128((const __m128i*)(before + i)),
+                    _mm_loadu_si128((const __m128i*)(after + i))))
+                << i;
+    }
+#else
+    for (i = 0; i < NETWORK_WINDOWS; i++) {
+        same |= (uint64_t)(before[i] == after[i]) << i;
+    }
+#endif
+    return ~same & (((uint64_t)1 << NETWORK_WINDOWS) - 1);
+}
+
+static inline int network_score(const Network* n, int32_t sum) {
+    const int64_t output = sum / NETWORK_ONE + n->output_bias;
+    const int score = (int)(output * NETWORK_SCALE / (NETWORK_ONE * NETWORK_OUTPUT_ONE));
     return score > NETWORK_MOST ? NETWORK_MOST : score < -NETWORK_MOST ? -NETWORK_MOST : score;
 }
 
+/* The value for the side to move, whose pieces are `own`; bit row * 8 + column. */
+static inline int network_evaluate(const Network* n, uint64_t own, uint64_t other) {
+    NETWORK_ALIGN uint8_t states[NETWORK_PADDED];
+    NETWORK_ALIGN int16_t sums[NETWORK_MOST_HIDDEN];
+    uint16_t in[NETWORK_WINDOWS];
+    int i;
+    network_states(own, other, states);
+    for (i = 0; i < NETWORK_WINDOWS; i++) {
+        in[i] = (uint16_t)(i * NETWORK_STATES + states[i]);
+    }
+    return network_score(n, n->level(n, n->bias, in, NETWORK_WINDOWS, in, 0, sums));
+}
+
+/* The same, reckoned from a base, which becomes this position where the two are far apart, or where
+   `keep` says so. */
+static inline int network_evaluate_near(const Network* n, NetworkBase* base, uint64_t own,
+                                        uint64_t other, int keep) {
+    NETWORK_ALIGN uint8_t states[NETWORK_PADDED];
+    NETWORK_ALIGN int16_t sums[NETWORK_MOST_HIDDEN];
+    uint16_t in[NETWORK_WINDOWS], out[NETWORK_WINDOWS];
+    const int16_t* from = base->sums;
+    uint64_t left;
+    int ins = 0, outs, window;
+    network_states(own, other, states);
+    left = network_changes(base->states, states);
+    outs = popcount64(left);
+    keep |= outs > NETWORK_NEAR;
+    if (outs > NETWORK_WINDOWS / 2) {
+        left = ((uint64_t)1 << NETWORK_WINDOWS) - 1;
+        outs = 0;
+        from = n->bias;
+    }
+    for (; left; left &= left - 1) {
+        window = lowest_bit64(left);
+        out[ins] = (uint16_t)(window * NETWORK_STATES + base->states[window]);
+        in[ins++] = (uint16_t)(window * NETWORK_STATES + states[window]);
+    }
+    if (keep) {
+        memcpy(base->states, states, NETWORK_PADDED);
+    }
+    return network_score(n, n->level(n, from, in, ins, out, outs, keep ? base->sums : sums));
+}
+
+/* Nothing is near this base. */
+static inline void network_forget_base(NetworkBase* base) {
+    memset(base->states, 0xFF, sizeof base->states);
+}
+
 /* Take over the weights of a file: int16 rows [input][hidden], bias [hidden], output [hidden].
-   `hidden` is a multiple of the
-   chunk. Returns 0 where there is no memory. */
+   `hidden` is a multiple of the chunk, NETWORK_MOST_HIDDEN at most. Returns 0 where there is no
+   memory. */
 static inline int network_take(Network* n, const int16_t* weights, int hidden,
                                int32_t output_bias) {
     const size_t rows = (size_t)NETWORK_INPUTS * hidden;
     int16_t* place;
-    int chunk, input;
-    n->memory = malloc((rows + 2 * (size_t)hidden) * sizeof(int16_t) + 64);
+    n->bytes = (rows + 2 * (size_t)hidden) * sizeof(int16_t) + 64;
+    n->memory = table_new(n->bytes);
     if (n->memory == NULL) {
         return 0;
     }
     place = (int16_t*)(((uintptr_t)n->memory + 63) & ~(uintptr_t)63);
-    n->chunks = hidden / NETWORK_CHUNK;
+    memcpy(place, weights, n->bytes - 64);
+    n->hidden = hidden;
     n->output_bias = output_bias;
     n->rows = place;
     n->bias = place + rows;
     n->output = n->bias + hidden;
-    for (chunk = 0; chunk < n->chunks; chunk++) {
-        for (input = 0; input < NETWORK_INPUTS; input++) {
-            memcpy(place, weights + (size_t)input * hidden + chunk * NETWORK_CHUNK,
-                   NETWORK_CHUNK * sizeof(int16_t));
-            place += NETWORK_CHUNK;
-        }
-    }
-    memcpy(place, weights + rows, 2 * (size_t)hidden * sizeof(int16_t));
     return 1;
 }
 

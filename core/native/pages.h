@@ -10,6 +10,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef _MSC_VER
+#include <intrin.h>
+static inline void prefetch(const void* place) {
+    _mm_prefetch((const char*)place, _MM_HINT_T0);
+}
+#else
+static inline void prefetch(const void* place) {
+    __builtin_prefetch(place);
+}
+#endif
+
 #ifdef __linux__
 #include <sys/mman.h>
 

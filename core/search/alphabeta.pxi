@@ -15,12 +15,15 @@
 #                                     p - AB_WIN or 0, p the plies from the root to the end
 #   legal_moves(State*, Move*)        the legal moves of a game that goes on, a forced pass
 #                                     included; returns how many, at least 1
+#   useful_moves(State*, Move, Move*) the same without moves of no use, but with the given one if it
+#                                     is legal; at least 1
 #   make_move(State*, Move, State*)   the position after a move
 #   state_key(State*)                 64-bit hash of all that the value depends on
 #   move_order(State*, Move)          how promising a move is, 0 .. 127; what AB_NOISY and more
 #                                     promises is not taken for quiet
 #   move_tuple(State*, Move)          the move as Python sees it
 # and after the inclusion:
+#   expect_moves(AbSearch*, State*)   positions after moves of this one are to be evaluated
 #   evaluate(AbSearch*, State*)       value for the side to move, |value| < AB_SURE
 #   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)
 #                                     fail-soft value where the search ends, of a position whose
@@ -47,6 +50,7 @@ cdef enum:
     AB_MOST_HISTORY = 8192
     AB_MOST_DEFICITS = 3    # plies
     AB_MOST_LINES = 64
+    AB_PLACES = 1024        # more than moves of any position
     AB_DEPTHS = 64          # of the table of reductions, and as many numbers of moves
 
 cdef struct TableEntry:
@@ -61,7 +65,7 @@ include "table.pxi"
 
 cdef struct AbSearch:
     Table table
-    const void* weights     # the engine's own: what its evaluation needs beside the position
+    void* weights           # the engine's own: what its evaluation needs beside the position
     # what core/search/options.py says of them
     double patience
     int futility, late_moves, quiet_margin, quiet_slope, deficit, window
@@ -185,17 +189,24 @@ cdef inline void ab_learn(AbSearch* s, const State* state, Move move, int bonus)
     entry[0] += <int16_t>(bonus - entry[0] * (bonus if bonus > 0 else -bonus) // AB_MOST_HISTORY)
 
 
+cdef inline int32_t ab_ranked(int worth, int i) noexcept nogil:
+    """How promising the move at place i is: `worth`, |worth| < 1 << 21, and among equals the first.
+    """
+    return worth * AB_PLACES + AB_PLACES - 1 - i
+
+
 cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept nogil:
-    """The most promising of the moves from i on, brought to place i."""
-    cdef int j, best = i
+    """The most promising of the moves from i on, by `ab_ranked`, brought to place i."""
+    cdef int j
+    cdef int32_t most = order[i]
     cdef Move move
-    cdef int32_t value
-    for j in range(i + 1, count):
-        if order[j] > order[best]:
-            best = j
-    move, value = moves[best], order[best]
-    moves[best], order[best] = moves[i], order[i]
-    moves[i], order[i] = move, value
+    for j in range(i + 1, count):       # without branches: the compiler makes vectors of it
+        most = order[j] if order[j] > most else most
+    j = AB_PLACES - 1 - (most & (AB_PLACES - 1))
+    move = moves[j]
+    moves[j] = moves[i]
+    order[j] = order[i] + i - j
+    moves[i] = move
     return move
 
 
@@ -224,7 +235,7 @@ cdef inline int ab_node(
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
-    cdef int count, i, j, value, best, child_evaluation, extension, reduction, bonus, bound
+    cdef int count, i, j, worth, value, best, child_evaluation, extension, reduction, bonus, bound
     cdef int first_alpha = alpha
     cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
     cdef bint pv_node = beta - alpha > 1
@@ -277,18 +288,22 @@ cdef inline int ab_node(
     if table_move == NO_MOVE and depth >= 3:
         depth -= 1
     # 4. Moves and their order: history counts for up to 8 of move_order, a killer for 2 more.
-    count = legal_moves(state, moves)
-    if ply == 0 and s.barred_count:
-        count = ab_without_barred(s, moves, count)
+    if ply > 0:
+        count = useful_moves(state, table_move, moves)
+    else:
+        count = legal_moves(state, moves)
+        if s.barred_count:
+            count = ab_without_barred(s, moves, count)
     for i in range(count):
         if moves[i] == table_move:
-            order[i] = 1 << 30
+            worth = 1 << 20
         else:
-            order[i] = (
+            worth = (
                 move_order(state, moves[i]) << 10
             ) + s.history[side(state)][slot(state, moves[i])]
             if moves[i] == s.killers[ply][0] or moves[i] == s.killers[ply][1]:
-                order[i] += 1 << 11
+                worth += 1 << 11
+        order[i] = ab_ranked(worth, i)
     s.killers[ply + 1][0] = s.killers[ply + 1][1] = NO_MOVE
     best = -AB_WIN
     for i in range(count):
@@ -332,6 +347,8 @@ cdef inline int ab_node(
             elif not pv_node and table_value >= beta:
                 extension = -1
         make_move(state, move, &child)
+        if depth > 1:
+            tt_prefetch(&s.table, state_key(&child))
         before = s.nodes
         # 8. The first move in full, the others with a null window, less deep if they are late or
         # look bad after a ply (the idea of Moonbird's futility reductions); whatever proves better
@@ -349,6 +366,8 @@ cdef inline int ab_node(
                 ]
                 reduction += (not improving) - pv_node - noisy
                 if not finished(&child):
+                    if i == 2:
+                        expect_moves(s, state)
                     child_evaluation = evaluate(s, &child)
                     reduction += max(
                         0, min((alpha + child_evaluation) // s.deficit, AB_MOST_DEFICITS)
@@ -385,7 +404,7 @@ cdef inline int ab_node(
                     s.best_nodes = s.nodes - before
                 if alpha >= beta:
                     # 9. What refutes here may refute elsewhere; what was tried before it did not.
-                    bonus = min(depth * depth * 16, 2048)
+                    bonus = min(150 * depth, 2048)   # docs/experiments/019
                     ab_learn(s, state, move, bonus)
                     for j in range(i):
                         ab_learn(s, state, moves[j], -bonus)
@@ -467,7 +486,7 @@ cdef list ab_further_lines(
     return lines
 
 
-cdef list ab_ranked(list lines):
+cdef list ab_sorted(list lines):
     """Lines by their scores, the best first, each with its rank."""
     cdef int rank
     order = sorted([(-lines[rank].score, rank) for rank in range(len(lines))])
@@ -525,7 +544,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
             if s.stopped:
                 break
             s.best_nodes, s.root_nodes = best_nodes, root_nodes
-            lines = ab_ranked([found, *further])
+            lines = ab_sorted([found, *further])
             found = lines[0]
             value = found.score
         if report is not None:

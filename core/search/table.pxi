@@ -12,7 +12,7 @@
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from core.native.pages cimport table_free, table_new
+from core.native.pages cimport prefetch, table_free, table_new
 
 cdef enum:
     TT_EXACT = 1
@@ -62,6 +62,11 @@ cdef inline int tt_bound(const TableEntry* entry) noexcept nogil:
 cdef inline uint8_t tt_mark(const Table* t, int bound) noexcept nogil:
     """The mark of an entry that the search at work writes."""
     return <uint8_t>(t.age << 2 | bound)
+
+
+cdef inline void tt_prefetch(const Table* t, uint64_t key) noexcept nogil:
+    """The position's bucket is wanted soon."""
+    prefetch(&t.entries[(key & (t.buckets - 1)) * TT_BUCKET])
 
 
 cdef inline TableEntry* tt_probe(const Table* t, uint64_t key) noexcept nogil:
