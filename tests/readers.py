@@ -258,17 +258,17 @@ def read_messages(data: bytes) -> None:
 
 
 @cache
-def ugolki_thinker() -> Any:
+def ugolki_searching() -> Any:
     """What the agent of Ugolki does between its two files; a small search without a memory."""
     chosen = ugolki_agent.Settings(os.environ)
     chosen.nodes, chosen.memory, chosen.threads = 8, False, 1
-    return ugolki_agent.thinker(chosen)
+    return ugolki_agent.searching(chosen)
 
 
 def read_question(data: bytes) -> None:
     """The agent of Ugolki answers every input.txt with a legal move, where there is one in it."""
     answers: list[str] = []
-    complaint = ugolki_thinker()(data, answers.append)
+    complaint = ugolki_searching()(data, answers.append)
     if complaint is not None:
         one_line(complaint)
     reading = ugolki_protocol.read_input(data)

@@ -2,7 +2,7 @@
 network.h for the inputs.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ugolki.nn.network cimport (
@@ -12,7 +12,7 @@ from ugolki.nn.network cimport (
     network_seen, network_sum, solo_output
 )
 from ugolki.rules cimport (
-    MAX_MOVES, SEATS, Board, Move, Position, cell_code, generate, make, move_tuple
+    MAX_MOVES, SEATS, Board, Move, cell_code, generate, make
 )
 
 from core.errors import TextError
