@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import click
 
 from core.errors import QuartetError
+from core.extras import how_to_install
 from quartet import registry
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def guided(name: str, seed: int, inputs: int, seconds: float, folder: Path) -> N
     try:
         import atheris  # noqa: PLC0415
     except ImportError as error:
-        raise QuartetError("--guided takes atheris: pip install 'quartet[fuzz]'") from error
+        raise QuartetError(f"--guided takes atheris: {how_to_install('atheris>=3')}") from error
     with atheris.instrument_imports(include=["core", "quartet", *registry.GAMES.values()]):
         from tests import readers  # noqa: PLC0415
     target = readers.TARGETS[name]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+from core.limits import Limits, SearchInfo
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.match import Match
@@ -11,7 +13,8 @@ from quartet.judge.seats.engine import EngineSeat, fast_rules
 from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
-    from core.engine import Searcher
+    from collections.abc import Callable
+
     from core.rules import Move
     from tests.games import Game
 
@@ -19,12 +22,25 @@ NODES = 300
 PLIES = 40
 
 
-class Deaf:
-    """A player that nobody can tell what others do: where programs are started anew for every
-    move, only a match by the fast rules tells."""
+class Anyone:
+    """Plays any move, the same one however the board is turned to its side: a search's noise comes
+    in another order there. Nobody can tell it what others do: where programs are started anew for
+    every move, only a match by the fast rules tells."""
 
-    def __init__(self, player: Searcher[Any]) -> None:
-        self.choose = player.choose
+    def __init__(self, game: Game) -> None:
+        self._write = games.load(game.name).protocol.format_answer
+
+    def choose(
+        self,
+        position: Any,
+        limits: Limits,
+        report: Callable[[SearchInfo], None] | None = None,
+    ) -> SearchInfo:
+        """Of the moves as their player sees them, one that follows from all of them."""
+        del limits, report
+        found = {self._write(move, position.to_move): move for move in position.legal()}
+        texts = sorted(found)
+        return SearchInfo(found[texts[crc32("".join(texts).encode()) % len(texts)]])
 
 
 def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]:
@@ -36,7 +52,7 @@ def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]
     ]
     if game.info.exchange is not None:
         for seat in seats:
-            seat.player = Deaf(seat.player)
+            seat.player = Anyone(game)
     rules = fast_rules(game.name) if fast else None
     names = ["bot"] * len(seats)
     table = table_rules(game.info)

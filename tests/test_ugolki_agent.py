@@ -85,7 +85,7 @@ def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
     assert [[one.text() for one in row] for row in known.beliefs] == [
         [one.text() for one in row] for row in engine.opponents.beliefs
     ]
-    assert engine.opponents.expectation(1, 0)[1] > 0
+    assert any(engine.opponents.expectation(seat, 0)[1] > 0 for seat in range(1, SEATS))
 
 
 def test_after_a_long_stall_it_answers_at_once(tmp_path: Path) -> None:
