@@ -6,7 +6,6 @@ import __future__
 
 import hashlib
 import re
-import shutil
 import subprocess
 import sys
 import zlib
@@ -449,10 +448,3 @@ def test_a_file_that_is_too_large_is_told(
     assert "warning: that is more than 1,000 bytes" in capsys.readouterr().err
     alphano.make(GAME, tmp_path, limit=10 << 20)
     assert "warning" not in capsys.readouterr().err
-
-
-def test_an_installed_quartet_cannot_pack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(workshop, "ROOT", tmp_path)
-    with pytest.raises(QuartetError, match="checkout"):
-        workshop.load("nypc")
-    shutil.rmtree(tmp_path)

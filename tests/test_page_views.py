@@ -44,7 +44,7 @@ def quartet(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 def sprt(games: int) -> list[str]:
     """A test that takes some seconds."""
     options = ["--in-process", "--option", "opening=4", "--clock", "20", "--crowded", "--jobs", "1"]
-    wide = ["--elo0", "0", "--elo1", "2"]
+    wide = ["--elo0", "0", "--elo1", "0.1"]
     return [
         "sprt",
         "ataxx",

@@ -108,7 +108,8 @@ def test_a_program_of_lines_speaks_from_its_sandbox(tmp_path: Path) -> None:
     program.send("hello")
     reply = program.receive(ENOUGH)
     assert (reply.word, reply.line) == (Word.LINE, f"hello {Path.cwd()}".encode())
-    assert program.last_words() == 1  # the folder is not its own
+    status = next(filter(None, (program.last_words() for _ in range(100))), None)
+    assert status == 1  # the folder is not its own
     assert "Read-only file system" in program.pipes.remarks.lines[-1]
     assert program.end().left_behind == 0
 

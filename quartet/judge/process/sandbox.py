@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -64,14 +65,21 @@ def started(
     walls = [*WALLS]
     for place in temporary:
         walls += ["--tmpfs", place]
-    for path in dict.fromkeys((here, *shown)):
-        hidden = any(Path(path).is_relative_to(place) for place in temporary)
-        if hidden and Path(path).exists():
-            walls += ["--ro-bind", path, path]
+    bound: list[Path] = []
+    for path in sorted({_whole(Path(path)) for path in (here, *shown)}):
+        hidden = any(path.is_relative_to(place) for place in temporary)
+        if hidden and path.exists() and not any(path.is_relative_to(other) for other in bound):
+            walls += ["--ro-bind", str(path), str(path)]
+            bound.append(path)
     if folder is not None and Path(folder).is_relative_to(tempfile.gettempdir()):
         walls += ["--bind", here, here]
     limit = [f"--nproc={MOST_PROCESSES}", "--core=0", "--"]
     return ["bwrap", *walls, "--chdir", here, "--", "prlimit", *limit, *words]
+
+
+def _whole(path: Path) -> Path:
+    """Of a file of our Python, all of that; of others, the file."""
+    return Path(sys.prefix) if path.is_relative_to(sys.prefix) else path
 
 
 @cache
