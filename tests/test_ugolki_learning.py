@@ -263,6 +263,11 @@ def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
         learning.solo_moves(SOLO[:-2], np.empty((0, PIECES), np.uint8))
 
 
+def test_weights_of_another_size_are_not_taken_apart() -> None:
+    with pytest.raises(TextError, match="take 210818 bytes, not 144898"):
+        learning.networks_of(BODY[:144_898])
+
+
 def test_the_package_says_where_its_weights_come_from() -> None:
     fields = unseal("weights", WEIGHTS, "ugolki")[0]
     assert fields["command"].startswith("python -m ugolki.train fit")

@@ -79,10 +79,11 @@ def command(
     search sees more of such than of good play. A game begins with random plies; what is lopsided
     then is dropped. The same command goes on where it was stopped, with more --games too; `quartet
     train` reads the folder. A game with samples of its own has them read by `python -m GAME.train`,
-    which says more.
+    which says more; with `--player opponents` Ugolki keeps what other programs play.
 
     \b
     quartet selfplay ataxx --games 100000 --nodes 2000 --out runs/first
+    quartet selfplay ugolki --player opponents --games 4864 --out runs/others
     """
     if not registry.has(game, "train.selfplay"):
         raise QuartetError(f"{game} has no self-play for training")

@@ -354,8 +354,12 @@ def floats(body: bytes) -> NDArray[np.float32]:
 
 
 def networks_of(body: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-    """The value, policy, opponents' and solo network of a file of weights."""
+    """The value, policy, opponents' and solo network of a file of weights. Raises TextError where it
+    has another size."""
     size = 2 * (features.INPUTS + 2) * features.HIDDEN
+    whole = 3 * size + 2 * (features.CELLS + 2) * features.HIDDEN + 2
+    if len(body) != whole:
+        raise TextError(f"the weights of Ugolki take {whole} bytes, not {len(body)}")
     return body[:size], body[size : 2 * size], body[2 * size : 3 * size], body[3 * size :]
 
 
