@@ -114,6 +114,12 @@ def test_a_program_of_lines_speaks_from_its_sandbox(tmp_path: Path) -> None:
     assert program.end().left_behind == 0
 
 
+@pytest.mark.usefixtures("sealed")
+def test_a_sandbox_is_not_left_behind_by_a_late_program(folder: Folder) -> None:
+    run = once.run(["sleep", "60"], folder.path, seconds=1, megabytes=10**6)
+    assert (run.ending, run.left_behind) == (once.Ending.LATE, 0)
+
+
 def quartet(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "quartet", *words],

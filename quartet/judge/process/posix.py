@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from quartet.judge.process import sandbox
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -126,7 +128,7 @@ class Tree:
 
     def kill(self, main: psutil.Popen | None) -> int:
         """End every process and wait until it is gone; gives the number of those that were alive,
-        `main` not counted.
+        `main` not counted, nor those that are its sandbox.
 
         `main` is None where starting it was interrupted: it may or may not be there.
 
@@ -140,7 +142,7 @@ class Tree:
             deadline = time.monotonic() + SWEEP_SECONDS
             while _stop(self._doomed(), stopped) and time.monotonic() < deadline:
                 pass
-        left = sum(_is_alive(pid) for pid in stopped - {self._main})
+        left = sum(_is_alive(pid) and not sandbox.holds(pid) for pid in stopped - {self._main})
         deadline = time.monotonic() + SWEEP_SECONDS
         while (members := self._doomed()) and time.monotonic() < deadline:
             for pid in members:

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,21 @@ def started(
         walls += ["--bind", here, here]
     limit = [f"--nproc={MOST_PROCESSES}", "--core=0", "--"]
     return ["bwrap", *walls, "--chdir", here, "--", "prlimit", *limit, *words]
+
+
+def holds(pid: int) -> bool:
+    """Whether a process is a sandbox's first, or the program that this one was made for.
+
+    The former may outlive the latter for a moment, and both are alive where a program is killed.
+    Source: bubblewrap's manual, `--as-pid-1`; `NSpid` in proc_pid_status(5).
+    """
+    if not os.environ.get(WANTED):
+        return False
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                return line.split()[2:] in (["1"], ["2"])
+    return False
 
 
 def _whole(path: Path) -> Path:
