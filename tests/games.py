@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[1]
-RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "10000"))
+RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "4000"))
 """Random positions on which fast rules and reference rules are compared, per game; other random
 tests scale with it."""
 SANITIZED = os.environ.get("QUARTET_BUILD") in {"asan", "ubsan", "tsan"}

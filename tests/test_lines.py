@@ -351,7 +351,7 @@ class Program:
 def test_programs_play_a_game(line_game: LineGame) -> None:
     """Two processes, a greedy and a random one, with the word that some judges add."""
     with (
-        Program(line_game.name, "NYPC") as first,
+        Program(line_game.name, "--player", "greedy", "NYPC") as first,
         Program(line_game.name, "--player", "random", "--seed", "4") as second,
     ):
         log = judge(line_game, (first, second))

@@ -159,6 +159,7 @@ def play_unit(unit: Unit) -> GameResult:
     return play(unit).result
 
 
+@pytest.mark.slow
 def test_it_beats_three_greedy_players() -> None:
     """Fixed nodes and seeds, so the same games on every machine; the measured share over 400 games
     is in docs/results/ugolki.md."""
@@ -171,6 +172,7 @@ def test_it_beats_three_greedy_players() -> None:
     assert math.isclose(sum(sum(outcome.shares) for outcome in outcomes), len(outcomes))
 
 
+@pytest.mark.slow
 def test_it_beats_the_search_that_knew_distances_only() -> None:
     """Three of it, at a quarter of the iterations; fixed nodes and seeds, so the same games on
     every machine."""

@@ -209,6 +209,7 @@ def test_who_does_not_learn_plays_on_as_before() -> None:
             assert (found[0].move, found[0].score) == (found[1].move, found[1].score)
 
 
+@pytest.mark.slow
 def test_knowing_them_wins() -> None:
     """Fixed nodes and openings, so the same games on every machine; the measured shares are in
     docs/experiments/009 and 010."""
