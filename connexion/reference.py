@@ -4,6 +4,7 @@ them in words."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ class Position:
     def text(self) -> str:
         return format_position(self.cells, self.tiles)
 
-    @property
+    @cached_property
     def ply(self) -> int:
         return len(CELLS) - self.cells.count(None)
 

@@ -247,11 +247,10 @@ class Match:
             player = self._seats[seat]
             assert player is not None  # noqa: S101  (next_turn passes over empty seats)
             answer = player.ask(self)
-        return self._happen(*self._judged(answer, before))
+        return self._happen(*self._judged(answer, before, seat))
 
-    def _judged(self, answer: Answer, before: Position) -> tuple[Turn, Position | None]:
-        """What an answer is worth: the turn, and the position after a legal move."""
-        seat = before.to_move
+    def _judged(self, answer: Answer, before: Position, seat: int) -> tuple[Turn, Position | None]:
+        """What a seat's answer is worth: the turn, and the position after a legal move."""
         verdict, reason, move, after, code = self.read(answer, before)
         drawn = None
         if after is not None and self.game.info.chance:

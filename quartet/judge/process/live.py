@@ -14,10 +14,9 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
@@ -57,8 +56,7 @@ class Word(Enum):
     GONE = "the program has ended, or closed its output"
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """What came of waiting for a line.
 
     Attributes:

@@ -205,7 +205,6 @@ class LineSeat(Seat):
             ready: bool; whether the answer is to READY.
         """
         program = self._alive
-        when = "before it was ready" if ready else f"at ply {match.position.ply}"
         if reply.word is Word.LINE and reply.line is not None:
             charged = reply.cpu - self._charged if match.table.cpu else reply.seconds
             text = reply.line.decode("ascii", "replace")
@@ -217,6 +216,7 @@ class LineSeat(Seat):
                 output_size=len(reply.line),
                 info=self._info(program),
             )
+        when = "before it was ready" if ready else f"at ply {match.position.ply}"
         if reply.word is Word.LATE:
             kind = "processor time" if match.table.cpu else "wall clock"
             reason = f"gave no answer {when} within {limit_ms} ms of {kind}"
