@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+COMMANDS = r"(?:quartet|python3?|pip|pipx|uv|pytest|bash|ugolki\.exe) "
+"""What a line of a guide begins with that is to be typed."""
 LINES = {"README": 90, "CONTRIBUTING": 80}
 """Of a document at most; of any other 120."""
 QUESTIONS = {
@@ -89,6 +91,18 @@ def test_python_of_the_guides_runs(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, (guide.name, done.stderr)
         assert done.stdout
+
+
+@pytest.mark.parametrize(
+    "guide", sorted((ROOT / "docs").glob("*.md")), ids=lambda guide: guide.stem
+)
+def test_commands_are_tried_or_marked(guide: Path) -> None:
+    """`console` is tried above; what takes long, asks a person, or needs another system has a title
+    that says so."""
+    text = guide.read_text("utf-8")
+    assert not re.findall(r"^```sh$", text, re.MULTILINE)
+    outside = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert not re.findall(rf"^ {{4,}}(?:\$ )?{COMMANDS}.*", outside, re.MULTILINE)
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
