@@ -160,6 +160,10 @@ def test_an_examination(tmp_path: Path) -> None:
     ).stdout
     assert "ugolki, examination of greedy: 48 games, seed 1" in text
     assert "by search" in text
+    state = "finished; 48 of 48 games on record\n"
+    assert quartet("runs", str(tmp_path)).stdout == text + state
+    assert quartet("runs", str(tmp_path), "--games").stdout.endswith("48 of 48 games\n")
+    assert " odd " in quartet("runs", str(tmp_path.parent)).stdout.replace("\n", " ")
 
 
 def test_opponents_that_are_given(tmp_path: Path) -> None:

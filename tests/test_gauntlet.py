@@ -95,6 +95,7 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "curve.svg").read_text()
     listed = json.loads(quartet("runs", "--json", cwd=tmp_path).stdout)
     assert {(line["kind"], line["state"]) for line in listed} == {("gauntlet", "finished")}
+    assert "finished; " in quartet("runs", listed[0]["folder"], cwd=tmp_path).stdout
     said = quartet("gauntlet", "connexion", "--curve", code=2, cwd=tmp_path).stderr
     assert said == "quartet: no rating of connexion is kept below docs/ratings yet\n"
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
+from quartet.arena import exam, schedule, swiss
 from quartet.arena import ratings as rating
-from quartet.arena import schedule, swiss
+from quartet.arena.exam import Half
 from quartet.arena.files import write_whole
 from quartet.arena.ratings import Rating
 from quartet.arena.schedule import Casting, Results, Schedule
@@ -38,11 +39,12 @@ class Outcome:
 
     Attributes:
         casting: Casting; who plays what.
-        kind: str; "tournament" or "sprt".
+        kind: str; "tournament", "sprt", "exam" or "gauntlet".
         results: Sequence[GameResult]; those that count, in the order of the schedule.
         pairing: str; of a tournament: roundrobin, swiss or gauntlet.
         games: int; for every pair or table. rounds: int | None; of Swiss.
         orders: bool; whether a block is every order of turns.
+        halves: list[Half]; of an examination, and of a rating by standing opponents.
         test: Sprt | None; of a sequential test.
         scores: list[float]; of its complete blocks, up to the one that decided it.
         played: list[swiss.Round]; the rounds of Swiss that are over.
@@ -60,6 +62,7 @@ class Outcome:
     played: list[swiss.Round] = field(default_factory=list)
     recorded: int = 0
     orders: bool = False
+    halves: list[Half] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -69,6 +72,8 @@ class Outcome:
     @property
     def total(self) -> int | None:
         """All games of the run; None for a sequential test, which nobody knows the end of."""
+        if self.halves:
+            return exam.total(self.halves)
         if self.kind != "tournament":
             return None
         return total(self.casting, self.pairing, self.games, self.rounds, orders=self.orders)
@@ -104,7 +109,7 @@ def of_records(
         test: Sprt | None; the hypotheses of a sequential test, by default the usual ones.
 
     Raises:
-        TextError: the plan is not one of a tournament or a test.
+        TextError: the plan is not one of a tournament, a test or an examination.
     """
     try:
         kind = plan["kind"]
@@ -119,7 +124,8 @@ def of_records(
             in_process=plan["in_process"],
             replay_overloaded=plan["replay_overloaded"],
         )
-    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        halves = _halves(kind, plan.get("tables", []))
+    except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
         raise TextError(f"this is no plan of a run that can be shown: {error}") from error
     ordered = sorted(results, key=lambda result: result.number)
     if kind == "sprt":
@@ -134,15 +140,22 @@ def of_records(
         casting,
         kind,
         ordered,
-        plan.get("pairing", "roundrobin"),
+        plan.get("pairing", "gauntlet" if halves else "roundrobin"),
         plan.get("games", 0),
         plan.get("rounds"),
         recorded=len(ordered),
         orders=plan.get("orders", False),
+        halves=halves,
     )
     if found.pairing == "swiss":
         found.played = rounds_played(casting, found.rounds or 0, found.games, ordered)
     return found
+
+
+def _halves(kind: str, tables: Sequence[Any]) -> list[Half]:
+    """The tables of a plan; those of a rating are one part. Raises TypeError and ValueError."""
+    parts = [(kind, tables)] if kind == "gauntlet" else tables
+    return [Half(name, [tuple(map(int, table)) for table in drawn]) for name, drawn in parts]
 
 
 def seats_of(plan: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError, TextError
-from quartet.arena import outcome, records, tuning
+from quartet.arena import exam, outcome, records, tuning
 from quartet.arena.files import is_held
 from quartet.arena.standings import standings
 from quartet.judge.turn import UNREADABLE
@@ -62,7 +62,7 @@ class Run:
     @property
     def shown(self) -> bool:
         """Whether it has games and a table."""
-        return self.kind in {"tournament", "sprt"}
+        return self.kind in {"tournament", "sprt", "exam", "gauntlet"}
 
     def outcome(self) -> Outcome:
         """What it has come to. Raises TextError."""
@@ -189,6 +189,12 @@ def _in_short(found: Outcome) -> str:
     if found.test is not None:
         state = found.test.state(found.scores)
         return f"LLR {state.ratio:.2f}{f', {state.decision.value}' if state.decision else ''}"
+    if found.halves:
+        return ", ".join(
+            f"{name} {100 * line.share:.1f} %"
+            for name, line in exam.by_half(found.results, found.halves).items()
+            if line.games
+        )
     best = found.order[0]
     return f"{found.names[best]} leads"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,8 +15,9 @@ from rich.text import Text
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import exam, notes, runs, schedule
+from quartet.arena import exam, notes, outcome, runs, schedule
 from quartet.arena.exam import Half, Line
+from quartet.arena.outcome import Outcome
 from quartet.arena.unit import GameResult
 from quartet.cli import running
 from quartet.cli import tables as figured
@@ -95,7 +97,7 @@ def command(
     named += [(name, name) for name in pool]
     names = [name for name, _ in named]
     casting = settings.casting(game, named)
-    kinds = kinds_of(game, pool)
+    kinds = kinds_of(game, names)
 
     # as JSON gives it back
     plan = [[part.name, [list(table) for table in part.tables]] for part in parts]
@@ -131,19 +133,15 @@ def command(
                 )
             )
 
-        def show(console: Console) -> None:
-            console.print(
-                f"{game}, examination of {player}: {len(results)} games, seed {settings.seed}",
-                style="bold",
-            )
-            console.print(report(results, parts, names, kinds))
-            present = sorted({number for result in results for number in result.seats})
-            console.print(figured.table(results, names, present, {}))
-            console.print(f"records: {records.folder}", soft_wrap=True)
-
+        found = outcome.of_records(records.plan, results)
         if not settings.as_json:
-            show(figured.wide(Console(highlight=False)))
-        settings.keep_note(records, len(results), show, notes.OPEN)
+            show(figured.wide(Console(highlight=False)), found, records.folder)
+        settings.keep_note(
+            records,
+            len(results),
+            lambda console: show(console, found, records.folder),
+            notes.OPEN,
+        )
 
 
 def tables(
@@ -181,11 +179,26 @@ def pool_of(game: str) -> registry.Pool:
     return found
 
 
-def kinds_of(game: str, names: Iterable[str]) -> dict[str, dict[int, str]]:
-    """What there is to tell of opponents -> what it is for each, by number."""
+def show(console: Console, found: Outcome, folder: Path) -> None:
+    """Print an examination, finished or not."""
+    casting, results, names = found.casting, found.results, found.names
+    console.print(
+        f"{casting.game}, examination of {casting.players[0].command}: {len(results)} games, "
+        f"seed {casting.seed}",
+        style="bold",
+    )
+    console.print(report(results, found.halves, names, kinds_of(casting.game, names)))
+    present = sorted({number for result in results for number in result.seats})
+    console.print(figured.table(results, names, present, {}))
+    console.print(f"records: {folder}", soft_wrap=True)
+
+
+def kinds_of(game: str, names: Sequence[str]) -> dict[str, dict[int, str]]:
+    """What there is to tell of opponents, who are the players behind the first -> what it is for
+    each, by number."""
     pool = registry.pool(game)
     found: dict[str, dict[int, str]] = {}
-    for number, name in enumerate(names, start=1):
+    for number, name in enumerate(names[1:], start=1):
         for kind, value in (pool.kinds(name) if pool is not None else {}).items():
             found.setdefault(kind, {})[number] = value
     return found

@@ -19,7 +19,7 @@ from core.errors import QuartetError
 from quartet.arena import records, tuning
 from quartet.arena import runs as recorded
 from quartet.arena.runs import RESULTS, Filter, Run
-from quartet.cli import outcomes, tables, tune
+from quartet.cli import exam, outcomes, tables, tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,7 +148,10 @@ def command(
         print(json.dumps({"kind": run.kind, **state, **facts, **parts}, indent=2))
         return
     if not parts:
-        outcomes.show(console, found, folder, silent=False)
+        if found.halves:
+            exam.show(console, found, folder)
+        else:
+            outcomes.show(console, found, folder, silent=False)
         console.print(f"{recorded.state_of(run, found)}; {_progress(run, found)}", soft_wrap=True)
     for lines in parts.values():
         console.print(tables.rows(lines))
