@@ -100,7 +100,7 @@ def test_beliefs_are_by_bayes_rule() -> None:
         [each * (accuracy * hit + (1 - accuracy) * 0.25) for accuracy in ACCURACIES] for hit in hits
     ]
     total = 0.5 * 0.25 + sum(map(sum, rows))
-    assert beliefs.stranger == pytest.approx(0.125 / total)
+    assert beliefs.unknown == pytest.approx(0.125 / total)
     for followed, row in zip(beliefs.followed, rows, strict=True):
         assert followed == pytest.approx([weight / total for weight in row])
     for _ in range(20):
@@ -165,10 +165,10 @@ def test_there_is_a_good_report_before_it_learns() -> None:
     engine.choose(
         position,
         Limits(nodes=500),
-        lambda info: reports.append((info.nodes, engine.opponents.beliefs[0][3].stranger)),
+        lambda info: reports.append((info.nodes, engine.opponents.beliefs[0][3].unknown)),
     )
-    assert reports[0] == (128, Beliefs().stranger)
-    assert engine.opponents.beliefs[0][3].stranger != Beliefs().stranger
+    assert reports[0] == (128, Beliefs().unknown)
+    assert engine.opponents.beliefs[0][3].unknown != Beliefs().unknown
 
 
 def test_learning_lets_others_run_and_hears_stop() -> None:
@@ -182,7 +182,7 @@ def test_learning_lets_others_run_and_hears_stop() -> None:
             engine.observe(position, move)
         thinking = BackgroundSearch(engine, played[30][0], Limits(nodes=1 << 40))
         last = max(range(LEVELS))
-        while engine.opponents.beliefs[last][1].stranger == Beliefs().stranger:
+        while engine.opponents.beliefs[last][1].unknown == Beliefs().unknown:
             assert not thinking.wait(0.001)
         started = now()
         moments = [started]

@@ -140,11 +140,11 @@ def command(
         multipv=multipv,
     )
     with _enough() as enough:
-        thinking = BackgroundSearch(player, root, limits, show)
-        while not (thinking.wait(LISTEN_SECONDS) or enough.is_set()):
+        search = BackgroundSearch(player, root, limits, show)
+        while not (search.wait(LISTEN_SECONDS) or enough.is_set()):
             pass
-        thinking.stop()
-    found = thinking.outcome()
+        search.stop()
+    found = search.outcome()
     if enough.is_set():
         print("quartet: interrupted", file=sys.stderr)
     candidates = _candidates(player)

@@ -112,7 +112,7 @@ class Asker:
             return Found()
         return self._found(info, position, view)
 
-    def think(
+    def search(
         self, position: Any, limits: Limits, report: Callable[[Found, SearchInfo], None]
     ) -> BackgroundSearch:
         """Search a position that is not over, in a thread of its own, until `stop`; for built-in
@@ -130,9 +130,9 @@ class Asker:
 
         return BackgroundSearch(self._engine, view, limits, note)
 
-    def outcome(self, thinking: BackgroundSearch, position: Any) -> Found:
-        """What a search that `think` began has found; waits for it. Raises what it raised."""
-        return self._found(thinking.outcome(), position, self._view(position))
+    def outcome(self, search: BackgroundSearch, position: Any) -> Found:
+        """What a search that `search` began has found; waits for it. Raises what it raised."""
+        return self._found(search.outcome(), position, self._view(position))
 
     def _found(self, info: SearchInfo, position: Any, view: Any) -> Found:
         """What the player says, about the position that was asked about."""

@@ -475,11 +475,11 @@ class Desk:
             nodes=task["nodes"],
             multipv=task["lines"],
         )
-        thinking = asker.think(position, limits, told.line)
-        while not (thinking.wait(TOLD_EVERY / 2) or task["task"] <= self._stopped):
+        search = asker.search(position, limits, told.line)
+        while not (search.wait(TOLD_EVERY / 2) or task["task"] <= self._stopped):
             told.flush()
-        thinking.stop()
-        told.end(asker, thinking)
+        search.stop()
+        told.end(asker, search)
 
 
 class _Lines:
@@ -507,11 +507,11 @@ class _Lines:
         for _, row in sorted(new.items()):
             self._link.tell("line", line=row, task=self._task)
 
-    def end(self, asker: Asker, thinking: BackgroundSearch) -> None:
+    def end(self, asker: Asker, search: BackgroundSearch) -> None:
         """Tell what came out. Raises what the search raised."""
-        found = asker.outcome(thinking, self._position)
+        found = asker.outcome(search, self._position)
         if 1 not in self._new:
-            self.line(found, thinking.outcome())
+            self.line(found, search.outcome())
         self.flush()
         best = self._words(found.move)
         listed = [

@@ -16,7 +16,7 @@ LEVELS = 3
 `ugolki/opponents/policies.pxd` has. What one tells is learned apart."""
 ACCURACIES = (0.5, 0.7, 0.85, 0.97)
 """How often a policy may predict the player who follows it: each is a hypothesis."""
-STRANGER = 0.5
+UNKNOWN = 0.5
 """How likely a player is at first to follow none; the rest is shared evenly by all policies and
 accuracies."""
 LEAST = 0.3
@@ -28,33 +28,33 @@ class Beliefs:
     numbers add up to 1.
 
     Attributes:
-        stranger: how likely it follows no policy.
+        unknown: how likely it follows no policy.
         followed: for each policy and each of ACCURACIES, how likely it follows that.
     """
 
-    __slots__ = ("followed", "stranger")
+    __slots__ = ("followed", "unknown")
 
     def __init__(self) -> None:
-        self.stranger = STRANGER
+        self.unknown = UNKNOWN
         self.followed = [
-            [(1 - STRANGER) / (POLICIES * len(ACCURACIES))] * len(ACCURACIES)
+            [(1 - UNKNOWN) / (POLICIES * len(ACCURACIES))] * len(ACCURACIES)
             for _ in range(POLICIES)
         ]
 
     def learn(self, hits: Sequence[float], likely: float) -> None:
-        """It has made a move that a stranger makes with the probability `likely`, above 0, and who
-        follows a policy with that in `hits`.
+        """It has made a move that an unknown player makes with the probability `likely`, above 0,
+        and one who follows a policy with that in `hits`.
 
-        Who is not faithful to a policy moves as a stranger does.
+        Who is not faithful to a policy moves as an unknown player does.
         """
-        self.stranger *= likely
+        self.unknown *= likely
         for hit, row in zip(hits, self.followed, strict=True):
             row[:] = [
                 weight * (accuracy * hit + (1 - accuracy) * likely)
                 for weight, accuracy in zip(row, ACCURACIES, strict=True)
             ]
-        total = self.stranger + sum(map(sum, self.followed))
-        self.stranger /= total
+        total = self.unknown + sum(map(sum, self.followed))
+        self.unknown /= total
         self.followed = [[weight / total for weight in row] for row in self.followed]
 
     def expectation(self) -> tuple[int, float]:
@@ -69,7 +69,7 @@ class Beliefs:
 
     def text(self) -> str:
         """In one line, for `parse`."""
-        return " ".join(repr(weight) for weight in (self.stranger, *chain(*self.followed)))
+        return " ".join(repr(weight) for weight in (self.unknown, *chain(*self.followed)))
 
     @staticmethod
     def parse(line: str) -> Beliefs:
@@ -82,7 +82,7 @@ class Beliefs:
         ):
             raise ValueError(f"these are no beliefs: {line[:40]!r}")
         beliefs = Beliefs()
-        beliefs.stranger, *rest = weights
+        beliefs.unknown, *rest = weights
         beliefs.followed = [
             rest[i : i + len(ACCURACIES)] for i in range(0, len(rest), len(ACCURACIES))
         ]

@@ -41,14 +41,14 @@ class OpponentModel:
 
     def __init__(self) -> None:
         self._ply = 0
-        self.beliefs = strangers()
+        self.beliefs = prior_beliefs()
         self.observed: list[tuple[Position, Move]] = []
 
     def see(self, position: Position) -> None:
         """The game has come to this position. Where another one has begun, all is forgotten: the
         others may be others."""
         if position.ply < self._ply:
-            self.beliefs, self.observed = strangers(), []
+            self.beliefs, self.observed = prior_beliefs(), []
         self._ply = position.ply
 
     def observe(self, position: Position, move: Move) -> None:
@@ -142,7 +142,7 @@ class OpponentModel:
             pass
 
 
-def strangers() -> list[list[Beliefs]]:
+def prior_beliefs() -> list[list[Beliefs]]:
     """What is believed at first: at each level, of each seat."""
     return [[Beliefs() for _ in range(SEATS)] for _ in range(LEVELS)]
 

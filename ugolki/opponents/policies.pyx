@@ -2,7 +2,7 @@
 reply, and all want their cost low.
 
 The costs are those of evaluate.pxd. An engine does not ask the frozen players: what it expects of
-strangers may change, they must not.
+unknown players may change, they must not.
 """
 
 from libc.stdint cimport int16_t, int32_t
