@@ -157,12 +157,15 @@ def test_a_machine_without_a_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) ->
     sandbox._problem.cache_clear()
 
 
-def test_a_cluster_has_sandboxes_of_its_own() -> None:
+def test_a_cluster_has_sandboxes_of_its_own(tmp_path: Path) -> None:
     need("bubblewrap", "bwrap")
     players = ("--player", "a=greedy", "--player", "b=random", "--games", "2")
-    done = quartet("tournament", "ataxx", *players, "--sandbox", "--cluster", "tcp://127.0.0.1:1")
+    out = tmp_path / "run"
+    place = ("--cluster", "tcp://127.0.0.1:1", "--out", str(out))
+    done = quartet("tournament", "ataxx", *players, "--sandbox", *place)
     assert done.returncode == 2
     assert "--sandbox is for this machine" in done.stderr
+    assert not out.exists()
 
 
 def test_temporary_folders_are_hidden_wherever_they_are(

@@ -264,7 +264,9 @@ class Settings:
         print(f"quartet: the experiment is kept in {kept}", file=sys.stderr)
 
     def records(self, kind: str, casting: Casting, **more: object) -> Records:
-        """The folder of this run, new or begun before."""
+        """The folder of this run, new or begun before. Raises QuartetError, and then there is none
+        that was not there."""
+        check_cluster(self.jobs, self.cluster, self.cores)
         players = [
             {
                 **msgspec.to_builtins(player),
@@ -313,8 +315,16 @@ def workers(
     Raises:
         QuartetError: the options do not fit together, or there are not so many cores.
     """
+    check_cluster(jobs, cluster, each)
     if cluster is None:
         return Local(play, jobs, each=each, crowded=crowded)
+    return Cluster(play, cluster)
+
+
+def check_cluster(jobs: int | None, cluster: str | None, each: int) -> None:
+    """Raise QuartetError for options, as of `workers`, that no cluster takes."""
+    if cluster is None:
+        return
     if each > 1:
         raise QuartetError("--cores is for this machine; workers of a cluster have their own")
     if os.environ.get(sandbox.WANTED):
@@ -323,7 +333,6 @@ def workers(
         )
     if jobs is not None:
         raise QuartetError("--jobs is for this machine; a cluster uses all of its threads")
-    return Cluster(play, cluster)
 
 
 def without_note(words: Sequence[str]) -> list[str]:
