@@ -164,6 +164,10 @@ def test_an_examination(tmp_path: Path) -> None:
     assert quartet("runs", str(tmp_path)).stdout == text + state
     assert quartet("runs", str(tmp_path), "--games").stdout.endswith("48 of 48 games\n")
     assert " odd " in quartet("runs", str(tmp_path.parent)).stdout.replace("\n", " ")
+    plan = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**plan, "tables": plan["tables"][:1]}))
+    said = quartet("runs", str(tmp_path), code=2).stderr
+    assert said == "quartet: the games on record are not those of the plan\n"
 
 
 def test_opponents_that_are_given(tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def of_records(
         test: Sprt | None; the hypotheses of a sequential test, by default the usual ones.
 
     Raises:
-        TextError: the plan is not one of a tournament, a test or an examination.
+        TextError: the plan is not one of a tournament, a test or an examination, or has other
+            games.
     """
     try:
         kind = plan["kind"]
@@ -128,6 +129,9 @@ def of_records(
     except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
         raise TextError(f"this is no plan of a run that can be shown: {error}") from error
     ordered = sorted(results, key=lambda result: result.number)
+    planned = len(exam.blocks_of(halves))
+    if halves and any(game.block >= planned or 0 not in game.seats for game in ordered):
+        raise TextError("the games on record are not those of the plan")
     if kind == "sprt":
         test = test or usual_test(casting.seats)
         blocks = complete(ordered, 2 if casting.seats == 2 else 2 * casting.seats)
