@@ -5,9 +5,9 @@ from libc.stdint cimport uint16_t, uint64_t
 from ataxx.nn.evaluate cimport Network, NetworkBase, Weights, evaluate_near, forget_base
 from ataxx.rules cimport (
     MAX_MOVES, PASS_MOVE, RING1, RING2, Board, Move, Position, empty_cells, far, generate, key,
-    make, move_tuple, near, over,
+    make, move_tuple, moves_onto, near, over,
 )
-from core.native.bits cimport lowest_bit64, popcount64
+from core.native.bits cimport popcount64
 from core.native.rng cimport mix64
 
 from ataxx.nn.evaluate import default_weights
@@ -81,27 +81,14 @@ cdef inline int useful_moves(const Board* b, Move wanted, Move* moves) noexcept 
     looks at none of them (docs/experiments/005), and most moves are such leaps."""
     cdef uint64_t own = b.pieces[b.ply & 1]
     cdef uint64_t empty = empty_cells(b)
-    cdef uint64_t targets = near(own) & empty
-    cdef uint64_t rich = near(b.pieces[1 - (b.ply & 1)]) & empty
-    cdef int count = 0, start
-    while targets:
-        moves[count] = <Move>(lowest_bit64(targets) * 65)   # twice the same
-        count += 1
-        targets &= targets - 1
-    while own:
-        start = lowest_bit64(own)
-        targets = RING2[start] & rich
-        while targets:
-            moves[count] = <Move>(start << 6 | lowest_bit64(targets))
-            count += 1
-            targets &= targets - 1
-        own &= own - 1
+    cdef uint64_t captures = near(b.pieces[1 - (b.ply & 1)]) & empty
+    cdef int count = moves_onto(own, near(own) & empty, captures, moves)
+    cdef int start = wanted >> 6
     if count < 2:
         return legal_moves(b, moves)
-    start = wanted >> 6
     if wanted < PASS_MOVE and (
-        RING2[start] & empty & ~rich & <uint64_t>1 << (wanted & 63)
-        and b.pieces[b.ply & 1] >> start & 1
+        RING2[start] & empty & ~captures & <uint64_t>1 << (wanted & 63)
+        and own >> start & 1
     ):
         moves[count] = wanted
         count += 1

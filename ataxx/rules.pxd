@@ -78,12 +78,11 @@ cdef inline int count_moves(const Board* b) noexcept nogil:
     return count
 
 
-cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first;
-    returns how many, 0 when it is stuck."""
-    cdef uint64_t own = b.pieces[b.ply & 1]
-    cdef uint64_t empty = empty_cells(b)
-    cdef uint64_t targets = near(own) & empty
+cdef inline int moves_onto(
+    uint64_t own, uint64_t targets, uint64_t leaps, Move* moves
+) noexcept nogil:
+    """The divisions onto the cells of `targets`, then the leaps of `own` onto those of `leaps`,
+    into `moves`; returns how many."""
     cdef int count = 0
     cdef int start
     while targets:
@@ -92,13 +91,21 @@ cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
         targets &= targets - 1
     while own:
         start = lowest_bit64(own)
-        targets = RING2[start] & empty
+        targets = RING2[start] & leaps
         while targets:
             moves[count] = <Move>(start << 6 | lowest_bit64(targets))
             count += 1
             targets &= targets - 1
         own &= own - 1
     return count
+
+
+cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
+    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first;
+    returns how many, 0 when it is stuck."""
+    cdef uint64_t own = b.pieces[b.ply & 1]
+    cdef uint64_t empty = empty_cells(b)
+    return moves_onto(own, near(own) & empty, empty, moves)
 
 
 cdef inline void make(Board* b, Move move) noexcept nogil:

@@ -19,7 +19,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,8 +28,29 @@ from core.extras import how_to_install
 from core.nn.sealed import seal, unseal
 from ugolki.frozen.pool.players import HALVES, TEST_HALF
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 DATA = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def epochs_option(default: int, what: str, name: str = "--epochs") -> Callable[[Any], Any]:
+    """How often a network sees its samples."""
+    return click.option(
+        name, type=click.IntRange(min=1), default=default, show_default=True, help=what
+    )
+
+
+def rate_option(default: float) -> Callable[[Any], Any]:
+    """The highest learning rate of the schedule."""
+    return click.option(
+        "--rate",
+        type=click.FloatRange(min=0, min_open=True),
+        default=default,
+        show_default=True,
+        help="The highest learning rate.",
+    )
 
 
 @click.group()
@@ -40,20 +61,8 @@ def command() -> None:
 @command.command("solo")
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @click.option("--out", type=FILE, required=True, help="File of the solo network.")
-@click.option(
-    "--epochs",
-    type=click.IntRange(min=1),
-    default=15,
-    show_default=True,
-    help="Times that all placements are seen.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    default=0.004,
-    show_default=True,
-    help="The highest learning rate.",
-)
+@epochs_option(15, "Times that all placements are seen.")
+@rate_option(0.004)
 @click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
 def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
     """Compute how many moves home there are from every placement, and train the solo network on
@@ -103,27 +112,9 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @click.option("--solo", "solo_file", type=FILE, required=True, help="File of the solo network.")
 @click.option("--out", type=FILE, required=True, help="File of the weights.")
-@click.option(
-    "--epochs",
-    type=click.IntRange(min=1),
-    default=4,
-    show_default=True,
-    help="Times that the value network sees all samples.",
-)
-@click.option(
-    "--policy-epochs",
-    type=click.IntRange(min=1),
-    default=4,
-    show_default=True,
-    help="Times that the policy network does.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    default=0.004,
-    show_default=True,
-    help="The highest learning rate.",
-)
+@epochs_option(4, "Times that the value network sees all samples.")
+@epochs_option(4, "Times that the policy network does.", "--policy-epochs")
+@rate_option(0.004)
 @click.option(
     "--lambda",
     "trace",
@@ -193,20 +184,8 @@ def fit(
     "--weights", type=FILE, required=True, help="File of the weights, all but this network's."
 )
 @click.option("--out", type=FILE, required=True, help="File of the weights.")
-@click.option(
-    "--epochs",
-    type=click.IntRange(min=1),
-    default=4,
-    show_default=True,
-    help="Times that all samples are seen.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    default=0.001,
-    show_default=True,
-    help="The highest learning rate.",
-)
+@epochs_option(4, "Times that all samples are seen.")
+@rate_option(0.001)
 @click.option("--seed", default=1, show_default=True, help="Of the order.")
 def predict(
     data: tuple[Path, ...], weights: Path, out: Path, epochs: int, rate: float, seed: int
