@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import struct
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.engine import FORGET, can
 from core.errors import QuartetError
@@ -58,12 +58,16 @@ EFFORTS = (0.25, 0.75, 1.5)
 """Of the nodes; one of them for each such game."""
 RANDOM_MOVES = 0.03
 """Of the moves of such a game."""
+MIXED = "mixed"
+"""Instead of a player: the engine sits with some of FIELD, and the samples are of its moves."""
+OUTSIDERS = 0.5
+"""Of the seats at such a table, on average."""
 
 
 def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
     """The samples of the games with these numbers, of a run with this seed, at so many iterations a
-    move, by the engine with these options, or by OPPONENTS; pure. Raises QuartetError for other
-    players."""
+    move, by the engine with these options, or by OPPONENTS, or MIXED; pure. Raises QuartetError for
+    other players."""
     if player == OPPONENTS:
         seated = Seated(seed)
         return [
@@ -71,14 +75,16 @@ def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
             for number in games
             for sample in others_game(seated, nodes, Random(f"{seed} {number}"))
         ]
-    engine = players.player(player)
+    engine = players.player("bot:model=off" if player == MIXED else player)
     if not isinstance(engine, Engine):
         raise QuartetError(f"{player!r} is no engine, and gives no samples")
-    return [
-        sample
-        for number in games
-        for sample in one_game(engine, Limits(nodes=nodes), Random(f"{seed} {number}"))
-    ]
+    found: list[bytes] = []
+    seated = Seated(seed)
+    for number in games:
+        random = Random(f"{seed} {number}")
+        others = seated.some(nodes, random) if player == MIXED else {}
+        found += one_game(engine, Limits(nodes=nodes), random, others)
+    return found
 
 
 class Seated:
@@ -96,6 +102,22 @@ class Seated:
         if can(found, FORGET):
             found.forget()
         return found
+
+    def some(self, nodes: int, random: Random) -> dict[int, Outsider]:
+        """Players of FIELD on some seats, for a new game."""
+        own = Limits(nodes=round(nodes * random.choice(EFFORTS)))
+        return {
+            seat: Outsider(self.at(random.choice(FIELD), seat), own)
+            for seat in range(SEATS)
+            if random.random() < OUTSIDERS
+        }
+
+
+class Outsider(NamedTuple):
+    """Who sits with the engine, and how long it thinks of a move."""
+
+    player: Searcher[Position]
+    limits: Limits
 
 
 def others_game(seated: Seated, nodes: int, random: Random) -> list[bytes]:
@@ -140,9 +162,11 @@ def opening(random: Random) -> Position:
     return position
 
 
-def one_game(engine: Engine, limits: Limits, random: Random) -> list[bytes]:
-    """The samples of a game, then those beside its path. Positions with one move or none give
-    none."""
+def one_game(
+    engine: Engine, limits: Limits, random: Random, others: dict[int, Outsider]
+) -> list[bytes]:
+    """The samples of a game, then those beside its path; of the moves of others, who play on these
+    seats, none. Positions with one move or none give none."""
     position = opening(random)
     careless = [random.choice(CARELESS) for _ in range(SEATS)]
     path: list[tuple[Position, tuple[float, ...], list[tuple[tuple[int, ...], int]]]] = []
@@ -150,6 +174,13 @@ def one_game(engine: Engine, limits: Limits, random: Random) -> list[bytes]:
     while not position.over:
         if position.legal() == [PASS]:
             position = position.play(PASS)
+            continue
+        if position.to_move in others:
+            other = others[position.to_move]
+            move = other.player.choose(position, other.limits).move
+            if random.random() < RANDOM_MOVES:
+                move = random.choice(position.legal())
+            position = position.play(move)
             continue
         move = engine.choose(position, limits).move
         expected, visits = engine.expectation(), engine.visits()
