@@ -384,6 +384,29 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
     assert learned.expectation() != packaged.expectation() == again.expectation()
     fields = unseal("weights", weights, "ugolki")[0]
     assert fields["solo-data"] == "none"
+    said = run(
+        "fit",
+        folder,
+        "--begin",
+        tmp_path / "w.bin",
+        "--out",
+        tmp_path / "on.bin",
+        *("--epochs", 4, "--policy-epochs", 4, "--rate", 0.02),
+    )
+    begun, body = unseal("weights", (tmp_path / "on.bin").read_bytes(), "ugolki")
+    assert (begun["solo-data"], begun["begun-command"]) == ("none", fields["command"])
+    before = learning.networks_of(unseal("weights", weights, "ugolki")[1])
+    after = learning.networks_of(body)
+    assert [one == other for one, other in zip(before, after, strict=True)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    for chosen in ([], ["--solo", tmp_path / "solo.bin", "--begin", tmp_path / "w.bin"]):
+        options = ["fit", folder, *chosen, "--out", tmp_path / "no.bin"]
+        done = CliRunner().invoke(command, [str(option) for option in options])
+        assert "either --solo" in str(done.exception)
 
 
 def test_the_solo_network_learns(samples: learning.Samples) -> None:

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError
-from core.nn.contract import FIRST
+from core.limits import Limits
+from core.nn.contract import ASIDE, FIRST
 from core.nn.sealed import seal, unseal
 from core.rules import Move
 from ugolki.engine import Engine
@@ -72,13 +73,23 @@ def test_nobody_of_the_test_half_is_learned_from() -> None:
     assert not set(selfplay.FIELD) & set(HALVES[TEST_HALF])
 
 
-def test_the_games_of_others_are_the_same_again() -> None:
-    games = selfplay.play_games(range(2), 7, 40, selfplay.OPPONENTS)
-    assert len(games) > 100
-    assert games == selfplay.play_games(range(2), 7, 40, selfplay.OPPONENTS)
-    assert games != selfplay.play_games(range(2), 8, 40, selfplay.OPPONENTS)
+@pytest.mark.parametrize("who", [selfplay.OPPONENTS, selfplay.MIXED])
+def test_the_games_of_others_are_the_same_again(who: str) -> None:
+    games = selfplay.play_games(range(2), 7, 40, who)
+    assert len(games) > 60
+    assert games == selfplay.play_games(range(2), 7, 40, who)
+    assert games != selfplay.play_games(range(2), 8, 40, who)
     with pytest.raises(QuartetError, match="no engine, and gives no samples"):
         selfplay.play_games(range(1), 7, 40, "greedy")
+
+
+def test_the_moves_of_others_are_no_samples_of_the_engine() -> None:
+    seated, limits = selfplay.Seated(1), Limits(nodes=40)
+    others = {seat: selfplay.Outsider(seated.at("greedy", seat), limits) for seat in (0, 2, 3)}
+    found = selfplay.one_game(Engine(model=False), limits, Random(4), others)
+    path = [record for record in found if not record[2] & ASIDE]
+    assert len(path) > 10
+    assert {record[0] % SEATS for record in path} == {1}
 
 
 def test_it_learns_what_others_play(tmp_path: Path) -> None:

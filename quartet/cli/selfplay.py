@@ -79,7 +79,8 @@ def command(
     search sees more of such than of good play. A game begins with random plies; what is lopsided
     then is dropped. The same command goes on where it was stopped, with more --games too; `quartet
     train` reads the folder. A game with samples of its own has them read by `python -m GAME.train`,
-    which says more; with `--player opponents` Ugolki keeps what other programs play.
+    which says more; with `--player opponents` Ugolki keeps what other programs play, with
+    `--player mixed` what the engine plays at tables with them.
 
     \b
     quartet selfplay ataxx --games 100000 --nodes 2000 --out runs/first

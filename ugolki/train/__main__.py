@@ -1,13 +1,16 @@
 """`python -m ugolki.train`: the networks of Ugolki, from games of the engine against itself.
 
-Samples; moves home, from the exact table (1.3 GB of memory); the networks; what other programs play,
-and the network that predicts it; how well it does; the pool's table, from the exact table too:
+Samples; moves home, from the exact table (1.3 GB of memory); the networks; games at tables with
+others, and the networks going on from these; what others play, the network that predicts it, and
+how well; the pool's table, from the exact table too:
 
     quartet selfplay ugolki --games 20000 --out runs/one
     python -m ugolki.train solo runs/one --out runs/solo.bin
     python -m ugolki.train fit runs/one --solo runs/solo.bin --out runs/three.bin
+    quartet selfplay ugolki --player mixed --games 16000 --out runs/mixed
+    python -m ugolki.train fit runs/mixed --begin runs/three.bin --out runs/on.bin
     quartet selfplay ugolki --player opponents --games 8000 --out runs/others
-    python -m ugolki.train predict runs/others --weights runs/three.bin --out ugolki/nn/weights.bin
+    python -m ugolki.train predict runs/others --weights runs/on.bin --out ugolki/nn/weights.bin
     python -m ugolki.train opponents brs:5 beam:100 uct:1000 greedy
     python -m ugolki.train triples --out ugolki/frozen/pool/triples.bin
 """
@@ -110,7 +113,12 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
 
 @command.command("fit")
 @click.argument("data", nargs=-1, required=True, type=DATA)
-@click.option("--solo", "solo_file", type=FILE, required=True, help="File of the solo network.")
+@click.option("--solo", "solo_file", type=FILE, help="File of the solo network.")
+@click.option(
+    "--begin",
+    type=FILE,
+    help="File of weights to begin with; its opponents' and solo network stay.",
+)
 @click.option("--out", type=FILE, required=True, help="File of the weights.")
 @epochs_option(4, "Times that the value network sees all samples.")
 @epochs_option(4, "Times that the policy network does.", "--policy-epochs")
@@ -126,7 +134,8 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
 @click.option("--seed", default=1, show_default=True, help="Of the first weights and the order.")
 def fit(
     data: tuple[Path, ...],
-    solo_file: Path,
+    solo_file: Path | None,
+    begin: Path | None,
     out: Path,
     epochs: int,
     policy_epochs: int,
@@ -135,12 +144,23 @@ def fit(
     seed: int,
 ) -> None:
     """Train the value and the policy network on the samples in DATA, and write them to one file,
-    with the solo network; the policy network stands for the opponents' one as well."""
+    with the solo network; where they begin anew, the policy network stands for the opponents' one
+    as well."""
     _, features, learning = tools(out)
-    try:
-        solo_fields, solo_body = unseal("solo", solo_file.read_bytes(), "ugolki")
-    except OSError as error:
-        raise QuartetError(f"cannot read {solo_file}: {error.strerror}") from None
+    value_begin = policy_begin = others = None
+    if solo_file is not None and begin is None:
+        solo_fields, solo_body = sealed_in(solo_file, "solo")
+        fields = {"solo-data": solo_fields["data"], "solo-command": solo_fields["command"]}
+    elif begin is not None and solo_file is None:
+        fields, body = sealed_in(begin, "weights")
+        value_begin, policy_begin, others, solo_body = learning.networks_of(body)
+        fields = {
+            **{name: text for name, text in fields.items() if "-" in name},
+            "begun-data": fields["data"],
+            "begun-command": fields["command"],
+        }
+    else:
+        raise QuartetError("give either --solo, to begin anew, or --begin, to go on from weights")
     samples = learning.load(data)
     sharpness = " ".join(f"{one:.2f}" for one in samples.sharpness)
     print(
@@ -159,10 +179,17 @@ def fit(
             seed,
             threads,
             lambda text, name=name: print(f"{name}, {text}", flush=True),
+            first,
         )
-        for name, of, size, times in (
-            ("value", value, 4096, epochs),
-            ("policy", learning.policy_loss(samples, solo_body), 1024, policy_epochs),
+        for name, of, size, times, first in (
+            ("value", value, 4096, epochs, value_begin),
+            (
+                "policy",
+                learning.policy_loss(samples, solo_body),
+                1024,
+                policy_epochs,
+                policy_begin,
+            ),
         )
     ]
     fields = {
@@ -171,10 +198,9 @@ def fit(
         "seed": str(seed),
         "data": f"{samples.digest} ({len(samples)} samples)",
         "command": said(),
-        "solo-data": solo_fields["data"],
-        "solo-command": solo_fields["command"],
+        **fields,
     }
-    out.write_bytes(seal("weights", fields, b"".join([*bodies, bodies[1], solo_body])))
+    out.write_bytes(seal("weights", fields, b"".join([*bodies, others or bodies[1], solo_body])))
     print(f"{out}: {out.stat().st_size} bytes")
 
 
@@ -193,10 +219,7 @@ def predict(
     """Train the opponents' network on the moves that other programs play in DATA, beginning with
     the policy network, and write it to a file of weights, the other networks unchanged."""
     _, _, learning = tools(out)
-    try:
-        fields, body = unseal("weights", weights.read_bytes(), "ugolki")
-    except OSError as error:
-        raise QuartetError(f"cannot read {weights}: {error.strerror}") from None
+    fields, body = sealed_in(weights, "weights")
     value, policy, _, solo_body = learning.networks_of(body)
     samples = learning.load(data)
     found = learning.fitted(
@@ -305,6 +328,15 @@ def triples(out: Path, games: int, iterations: int, seed: int) -> None:
     }
     out.write_bytes(seal("triples", fields, weights.tobytes()))
     print(f"{out}: {out.stat().st_size} bytes")
+
+
+def sealed_in(file: Path, kind: str) -> tuple[dict[str, str], bytes]:
+    """The fields and the body of a file of networks. Raises QuartetError where it cannot be read or
+    is no such file."""
+    try:
+        return unseal(kind, file.read_bytes(), "ugolki")
+    except OSError as error:
+        raise QuartetError(f"cannot read {file}: {error.strerror}") from None
 
 
 def tools(out: Path) -> tuple[Any, Any, Any]:
