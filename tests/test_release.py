@@ -4,12 +4,15 @@ nothing of the checkout is seen."""
 from __future__ import annotations
 
 import ast
+import csv
+import hashlib
 import os
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,26 @@ def test_guides_name_what_is_installed() -> None:
 
 
 # The wheel
+
+
+def test_a_bill_of_materials_is_a_file_of_the_wheel(tmp_path: Path) -> None:
+    wheel, bill = tmp_path / "some-1-py3-none-any.whl", tmp_path / "bill"
+    bill.write_text('{"components": []}')
+    with zipfile.ZipFile(wheel, "w") as files:
+        files.writestr("some/__init__.py", "VALUE = 1\n")
+        files.writestr("some-1.dist-info/RECORD", "some/__init__.py,,\nsome-1.dist-info/RECORD,,\n")
+    workshop.load("release").add_bill(wheel, bill)
+    assert {path.name for path in tmp_path.iterdir()} == {wheel.name, bill.name}
+    with zipfile.ZipFile(wheel) as files:
+        rows = list(csv.reader(files.read("some-1.dist-info/RECORD").decode().splitlines()))
+        assert sorted(row[0] for row in rows) == sorted(files.namelist())
+        name, digest, size = rows[-1]
+        assert name == "some-1.dist-info/sboms/sbom.cdx.json"
+        data = files.read(name)
+        assert files.read("some/__init__.py") == b"VALUE = 1\n"
+    assert (data, int(size)) == (bill.read_bytes(), len(data))
+    told = urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=")
+    assert digest == f"sha256={told.decode()}"
 
 
 class Installed:
