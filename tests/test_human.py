@@ -140,15 +140,19 @@ class Terminal:
         )
         os.close(other)
         self.seen = ""
+        self._answered = 0
 
     def wait_for(self, words: str) -> None:
-        """Read until the terminal has shown `words`, from now on."""
-        self.press("", words)
+        """Read until the terminal has shown `words`, after the last answer; they may have come
+        along with it."""
+        self._read_for(words, "", self._answered)
 
     def press(self, keys: str, words: str) -> None:
         """Press keys until the terminal answers with `words`; again now and then, for keys are lost
         while nobody reads them."""
-        start = len(self.seen)
+        self._read_for(words, keys, len(self.seen))
+
+    def _read_for(self, words: str, keys: str, start: int) -> None:
         give_up = time.monotonic() + ENOUGH
         again = 0.0
         while words not in self.seen[start:]:
@@ -158,6 +162,7 @@ class Terminal:
                 os.write(self._end, keys.encode())
                 again = time.monotonic() + 1
             assert self.read(0.1) or words in self.seen[start:], self.seen[-2000:]
+        self._answered = self.seen.index(words, start) + len(words)
 
     def type(self, text: str, words: str) -> None:
         """Type a move, and play it; the terminal answers with `words`."""
