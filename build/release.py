@@ -9,8 +9,8 @@ which is installed in an environment of its own, away from the checkout:
               the fingerprint and by a match of each game without a compiler
     packs     for judges of lines main.py with data.bin, one file, and an executable; for judges of
               files an executable, also for Windows where MinGW-w64 is there
-    bill      of materials (CycloneDX): in the wheel (PEP 770) of what is installed with it, beside
-              the packs of what made them, too
+    bill      of materials (CycloneDX): in the wheel (PEP 770) what is installed with it, beside the
+              packs what has made them as well
 
 What `quartet pack` makes it proves itself (`build/proof.py`). Wheels for other systems come from
 .github/workflows/release.yml.
@@ -157,17 +157,16 @@ def make_wheel(release: Release, sdist: Path, scratch: Path) -> Path:
     return Path(shutil.copy(made, release.out))
 
 
-def install(wheel: Path, scratch: Path) -> Path:
-    """The commands of a fresh environment with the wheel in it, away from the checkout, after the
-    wheel was given its bill of materials. Raises QuartetError."""
+def environment(scratch: Path) -> Path:
+    """The commands of a fresh environment, away from the checkout. Raises QuartetError."""
     home = scratch / "environment"
     run(sys.executable, "-m", "venv", home)
-    commands = home / ("Scripts" if os.name == "nt" else "bin")
-    pip = (commands / "python", "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "install", wheel)
-    add_bill(wheel, bill_of(commands, scratch))
-    run(*pip, "install", "--force-reinstall", "--no-deps", wheel)
-    return commands
+    return home / ("Scripts" if os.name == "nt" else "bin")
+
+
+def install(commands: Path, *what: object) -> None:
+    """Install into an environment. Raises QuartetError."""
+    run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", *what)
 
 
 def bill_of(commands: Path, folder: Path) -> Path:
@@ -225,7 +224,7 @@ def pack(release: Release, commands: Path, scratch: Path) -> None:
     being made. Raises QuartetError where nothing can be packed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = project["optional-dependencies"][PACKING]
-    run(commands / "python", "-m", "pip", "--disable-pip-version-check", "install", *needed)
+    install(commands, *needed)
     release.add(bill_of(commands, release.out), "of the environment that packs")
     windows = sys.platform != "win32" and shutil.which(MINGW) is not None
     for game in registry.GAMES:
@@ -277,7 +276,12 @@ def command(out: Path, only: str | None) -> None:
         sdist = make_sdist(release, scratch)
         if only != "sdist":
             wheel = make_wheel(release, sdist, scratch)
-            commands = install(wheel, scratch)
+            commands = environment(scratch)
+            install(commands, wheel)
+            add_bill(wheel, bill_of(commands, scratch))
+            install(
+                commands, "--force-reinstall", "--no-deps", wheel
+            )  # what is proven is handed out
             prove_wheel(release, wheel, commands, scratch)
             if only != "wheel":
                 pack(release, commands, scratch)

@@ -153,6 +153,7 @@ class Terminal:
         self._read_for(words, keys, len(self.seen))
 
     def _read_for(self, words: str, keys: str, start: int) -> None:
+        """Press keys, if any, until `words` are among what was shown since `start`."""
         give_up = time.monotonic() + ENOUGH
         again = 0.0
         while words not in self.seen[start:]:

@@ -150,14 +150,14 @@ def fit(
     value_begin = policy_begin = others = None
     if solo_file is not None and begin is None:
         solo_fields, solo_body = sealed_in(solo_file, "solo")
-        fields = {"solo-data": solo_fields["data"], "solo-command": solo_fields["command"]}
+        inherited = {"solo-data": solo_fields["data"], "solo-command": solo_fields["command"]}
     elif begin is not None and solo_file is None:
-        fields, body = sealed_in(begin, "weights")
+        begun, body = sealed_in(begin, "weights")
         value_begin, policy_begin, others, solo_body = learning.networks_of(body)
-        fields = {
-            **{name: text for name, text in fields.items() if "-" in name},
-            "begun-data": fields["data"],
-            "begun-command": fields["command"],
+        inherited = {
+            **{name: text for name, text in begun.items() if "-" in name},
+            "begun-data": begun["data"],
+            "begun-command": begun["command"],
         }
     else:
         raise QuartetError("give either --solo, to begin anew, or --begin, to go on from weights")
@@ -198,7 +198,7 @@ def fit(
         "seed": str(seed),
         "data": f"{samples.digest} ({len(samples)} samples)",
         "command": said(),
-        **fields,
+        **inherited,
     }
     out.write_bytes(seal("weights", fields, b"".join([*bodies, others or bodies[1], solo_body])))
     print(f"{out}: {out.stat().st_size} bytes")
