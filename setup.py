@@ -1,12 +1,13 @@
-"""What is compiled and how: the one list of extensions, the one set of Cython directives, the one
-place for compiler flags.
+"""Compile and package the project: the list of extensions, the Cython directives, the compiler
+flags.
 
 Environment variables:
     QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation), trace
-                    (line tracing, for Cython coverage), or with a sanitizer of gcc and clang: asan
+                    (line tracing for Cython coverage), or a sanitizer of gcc and clang: asan
                     (addresses and undefined behaviour), ubsan (undefined behaviour alone), tsan
-                    (threads); docs/builds.md says how to run those
-    QUARTET_CPU     x86-64-v2 (default), or any level that the compiler's -march takes; native for
+                    (threads), fuzz (asan with clang's coverage for libFuzzer); docs/builds.md
+                    describes how to run them
+    QUARTET_CPU     x86-64-v2 (default), any other level of the compiler's -march, or native for
                     this machine only
 """
 
@@ -33,40 +34,41 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from quartet.registry import GAMES  # noqa: E402
+from quartet.registry import PACKAGES  # noqa: E402
 
-SANITIZERS = {"asan": "address,undefined", "ubsan": "undefined", "tsan": "thread"}
-"""Modes that are built with a sanitizer -> what -fsanitize says."""
+SANITIZERS = {
+    "asan": "address,undefined",
+    "ubsan": "undefined",
+    "tsan": "thread",
+    "fuzz": "fuzzer-no-link,address,undefined",
+}
+"""Mode of a build with a sanitizer -> value of -fsanitize."""
 MODES = ("release", "debug", "trace", *SANITIZERS)
 MODE = os.environ.get("QUARTET_BUILD") or "release"
 CPU = os.environ.get("QUARTET_CPU") or "x86-64-v2"
 SCRATCH = ".build"
 STAMP = Path(SCRATCH, "last-build")
-"""Says how the extensions were made."""
-
-ROOMS = ("core", *GAMES.values(), "quartet")
-"""The folders at the top that are installed, with all packages in them."""
+"""Records how the extensions were compiled."""
 
 SOURCE = Path("quartet", "source")
-"""The folder of an installed wheel with what `quartet pack` needs beside the rooms."""
-TRAVELLERS = ("build/**/*", "setup.py", "pyproject.toml")
-"""What lies in it, as in a checkout."""
+"""The folder of an installed wheel with what `quartet pack` needs in addition to the packages."""
+PACKING_SOURCES = ("build/**/*", "setup.py", "pyproject.toml")
+"""The files in SOURCE, under the same paths as in a checkout."""
 BUILT = "built.txt"
-"""The file beside them that says from which commit a wheel was made, and how; source distributions
-have one with the commit alone."""
+"""A file in SOURCE with a wheel's commit and mode. The one of a source distribution has the commit
+alone."""
 
 LIMITED = (
     MODE == "release"
     and "bdist_wheel" in sys.argv
     and not sysconfig.get_config_var("Py_GIL_DISABLED")
 )
-"""Whether modules keep to Python's limited API, so that one wheel serves every Python from 3.11
-on."""
+"""True if modules use Python's limited API, so that one wheel serves Python 3.11 and later."""
 LIMITED_API = "0x030B0000"
 
 
 def directives(mode: str) -> dict[str, object]:
-    """What Cython is told, in a build of that mode."""
+    """Return the Cython directives of a mode."""
     checked = mode != "release"
     return {
         "language_level": 3,
@@ -76,18 +78,17 @@ def directives(mode: str) -> dict[str, object]:
         "cdivision": True,
         "embedsignature": True,
         "freethreading_compatible": True,
-        "show_performance_hints": False,  # in a checked build Cython has many
+        "show_performance_hints": False,  # a checked build has many
         "linetrace": mode == "trace",
     }
 
 
 def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU) -> list[str]:
-    """Flags for a compiler as distutils names it: "msvc" is cl; "unix" and "mingw32" are gcc, clang
-    and their cross compilers."""
+    """Return the flags of a compiler by distutils' name: "msvc" is cl; "unix" and "mingw32" are
+    gcc, clang and their cross compilers."""
     x86 = machine.lower() in {"x86_64", "amd64"}
     if compiler == "msvc":
-        # cl has no name for x86-64-v2, which is close to what it assumes anyway; it has no "native"
-        # either.
+        # cl has neither x86-64-v2, which is close to its default, nor "native".
         arch = (
             {"x86-64-v3": ["/arch:AVX2"], "x86-64-v4": ["/arch:AVX512"]}.get(cpu, []) if x86 else []
         )
@@ -97,24 +98,25 @@ def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU)
         flags = ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitizer_flags(mode)]
     elif mode == "debug":
         flags = ["-Og", "-g", "-UNDEBUG"]
-    # Floating point without contraction: the same numbers on every CPU level, for the fingerprint.
-    return [*flags, "-ffp-contract=off", *([f"-march={cpu}"] if x86 or cpu == "native" else [])]
+    # Without contraction, floating point gives the same fingerprint on every CPU level. Python's
+    # own flags ask for a warning where code made by Cython compares signed and unsigned integers.
+    flags += ["-ffp-contract=off", "-Wno-sign-compare"]
+    return [*flags, *([f"-march={cpu}"] if x86 or cpu == "native" else [])]
 
 
 def sanitizer_flags(mode: str) -> list[str]:
-    """What compiler and linker are told in a mode; a finding ends the process."""
+    """Return the sanitizer flags of a mode. A finding ends the process."""
     kinds = SANITIZERS.get(mode)
     return [f"-fsanitize={kinds}", "-fno-sanitize-recover=all"] if kinds else []
 
 
 class BuildExtensions(build_ext):
-    """Knows our flags for each compiler, compiles on all cores, and says in one sentence what is
-    missing."""
+    """Uses the project's flags, compiles on all cores, and names a missing tool in one sentence."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
-        if self.inplace:  # setuptools compiles everything into a folder of its own first, each time
+        if self.inplace:  # setuptools would compile everything into another folder each time
             self.inplace, self.build_lib = False, "."
 
     def build_extensions(self) -> None:
@@ -130,7 +132,7 @@ class BuildExtensions(build_ext):
         made_by = f"{MODE} {CPU} {kind} {' '.join(getattr(self.compiler, 'compiler_so', []))}"
         made_by += " abi3" * LIMITED
         if is_outdated() or STAMP.read_text() != made_by:
-            self.force = True  # the same sources, made otherwise
+            self.force = True  # same sources, other flags
         super().build_extensions()
         STAMP.parent.mkdir(exist_ok=True)
         STAMP.write_text(made_by)
@@ -145,14 +147,14 @@ class BuildExtensions(build_ext):
 
 
 class BuildPython(build_py):
-    """Takes the source along into a wheel, and where it comes from."""
+    """Adds the sources for packing, and their commit, to a wheel."""
 
     def run(self) -> None:
         super().run()
         if self.editable_mode:
             return
         target = Path(self.build_lib, SOURCE)
-        files = [path for pattern in TRAVELLERS for path in Path().glob(pattern)]
+        files = [path for pattern in PACKING_SOURCES for path in Path().glob(pattern)]
         for path in files:
             if path.is_file() and "__pycache__" not in path.parts:
                 (target / path.parent).mkdir(parents=True, exist_ok=True)
@@ -162,14 +164,14 @@ class BuildPython(build_py):
 
 
 def commit() -> str:
-    """ "commit 0123456789ab", of a checkout by git, of a source distribution by its file; empty where
-    nothing tells."""
+    """Return "commit 0123456789ab" from git, or from the file of a source distribution; empty if
+    unknown."""
     if Path(BUILT).is_file():
         return Path(BUILT).read_text(encoding="utf-8").strip()
     if not Path(".git").exists() or shutil.which("git") is None:
         return ""
-    told = ["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
-    done = subprocess.run(told, capture_output=True, text=True, check=False)
+    command = ["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return f"commit {done.stdout.strip()}" if done.returncode == 0 else ""
 
 
@@ -181,7 +183,9 @@ NO_COMPILER = (
 
 
 def missing_tool(compiler: str, command: list[str]) -> str | None:
-    """What a machine lacks for compiling an extension module, in one sentence, or None."""
+    """Return what a machine lacks for compiling extensions, in one sentence, or None."""
+    if sys.maxsize < 2**32:
+        return "a 64-bit Python is needed, this one has 32 bits; install the 64-bit version"
     if compiler == "unix" and command and shutil.which(command[0]) is None:
         return f"{NO_COMPILER}; looked for {command[0]!r}"
     if (
@@ -197,12 +201,12 @@ def missing_tool(compiler: str, command: list[str]) -> str | None:
 
 
 def is_outdated() -> bool:
-    """Whether the extensions were made by another setup.py, or never to the end."""
+    """Return True if another setup.py compiled the extensions, or none did to the end."""
     return not STAMP.exists() or STAMP.stat().st_mtime < Path(__file__).stat().st_mtime
 
 
 def with_included(headers: Iterable[str]) -> list[str]:
-    """C headers of ours, and those that they include."""
+    """Return the project's C headers among these, and those that they include."""
     todo, found = list(headers), set()
     while todo:
         header = Path(todo.pop())
@@ -217,10 +221,10 @@ def with_included(headers: Iterable[str]) -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    """Every .pyx of core and of the registered games, as C."""
+    """Translate every .pyx of the packages into C and return the extensions."""
     from Cython.Build import cythonize  # noqa: PLC0415  (known only in the build environment)
 
-    sources = sorted(path for room in ROOMS for path in Path(room).rglob("*.pyx"))
+    sources = sorted(path for name in PACKAGES for path in Path(name).rglob("*.pyx"))
     tracing: list[tuple[str, str | None]] = [
         ("CYTHON_TRACE_NOGIL", "1"),
         ("CYTHON_USE_SYS_MONITORING", "0"),
@@ -238,8 +242,7 @@ def extensions() -> list[Extension]:
         )
         for path in sources
     ]
-    # Cython's coverage plugin looks for the C file beside its source; otherwise it stays out of the
-    # way.
+    # Cython's coverage plugin needs the C file next to its source. Other modes keep it elsewhere.
     place = None if MODE == "trace" else f"{SCRATCH}/{MODE}"
     made: list[Extension] = cythonize(  # type: ignore[no-untyped-call]
         modules,
@@ -260,8 +263,8 @@ def main() -> None:
     setup(
         packages=sorted(
             ".".join(path.parent.parts)
-            for room in ROOMS
-            for path in Path(room).rglob("__init__.py")
+            for name in PACKAGES
+            for path in Path(name).rglob("__init__.py")
         ),
         package_dir={"": "."},
         package_data={
@@ -277,13 +280,14 @@ def main() -> None:
                 "*.bin",
                 "*.html",
                 "calibration.json",
+                "messages/*.json",
             ],
             "quartet.web": ["static/**/*"],
         },
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildExtensions, "build_py": BuildPython},
         options={
-            "build": {"build_base": f"{SCRATCH}/setuptools"},  # `build/` is a folder of ours
+            "build": {"build_base": f"{SCRATCH}/setuptools"},  # `build/` is a folder of the project
             **({"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {}),
         },
     )

@@ -1,5 +1,5 @@
-"""`python -m applegame [--player NAME] [--seed N] [--nodes N]`: a program that plays the apple game
-with its judge on stdin and stdout."""
+"""`python -m applegame [--player NAME] [--seed N] [--nodes N]`: play the apple game with its judge
+on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def fast() -> type[Position]:
-    from applegame.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+    from applegame.rules import Position  # noqa: PLC0415  (compiled, may be missing)
 
     return Position
 
 
 def slow() -> type[Position]:
-    # Only where the fast rules are missing.
+    # used only if the fast rules are missing
     from applegame.reference import Position  # noqa: PLC0415
 
     return Position
@@ -40,5 +40,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    # Every answer has been flushed: what an interpreter does on its way out could only fail.
+    # Every answer has been flushed: the interpreter's shutdown could only fail.
     os._exit(main(sys.argv[1:]))

@@ -1,17 +1,17 @@
-"""The bot: the engine and, where the opponent's replies can be predicted, a search for the moves
-whose predicted replies suit us best.
+"""The bot: the engine and, if the opponent's replies can be predicted, a search for the moves whose
+predicted replies are best for the bot.
 
-Most bots of this game are a negamax of a few plies on the difference of cells; the judge's sample
-AIs are just that, and answer the same position with the same move. So the bot sees which of these
-policies have predicted every move of the opponent in the game that is played. As long as one has,
-the bot knows more than a search for the best replies: it searches where the opponent will go wrong.
-That is opponent-model search (Iida and others 1993, Carmel and Markovitch 1993), done best-first
-(Korf and Chickering, "Best-first minimax search", 1996). A move that a policy has not predicted
-refutes it for the rest of the game: somebody who plays a little like it is stronger or weaker in
-just the positions that matter. Against all others the bot is the engine alone.
+Most bots of this game are a negamax of a few plies on the difference of cells. The judge's sample
+AIs are too, and they always answer the same position with the same move. The bot checks which of
+these policies have predicted every move of the opponent in the current game. While one has, the bot
+searches for the opponent's mistakes instead of assuming best replies. This is opponent-model search
+(Iida and others 1993, Carmel and Markovitch 1993), done best-first (Korf and Chickering,
+"Best-first minimax search", 1996). A move that a policy has not predicted refutes it for the rest
+of the game: a player that resembles a policy differs from it in just the positions that matter.
+Against all other opponents the bot is the engine alone.
 
-The policies are the frozen sample AIs: what never changes can be relied on. Who wants to expect
-something else makes a copy of them first.
+The policies are the frozen sample AIs, because they never change. To model another opponent, copy
+them and change the copy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import math
 
 from applegame.engine import UNIT, Engine
 from applegame.frozen.samples import Sample
-from core.engine import FORGET, MULTIPV, OBSERVE, PACE, STOP, Option, settled
+from core.engine import MOVES_TO_GO, MULTIPV, NEW_GAME, OBSERVE, STOP, Option, settled
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
 from core.players import lead
@@ -34,31 +34,27 @@ if TYPE_CHECKING:
     from core.rules import Move
 
 POLICIES = (2, 3, 4, 5)
-"""Plies that the sample AIs look ahead, from sample:4 to sample:7."""
-LEAST_CONFIDENCE = 0.6
-"""What a policy needs to be relied on, one move predicted; see OpponentPolicy.confidence."""
+"""Search depths in plies of the sample AIs, from sample:4 to sample:7."""
+MIN_CONFIDENCE = 0.6
+"""Confidence from which a policy is used: one predicted move gives 2/3. Not tuned."""
 FIRST = 0.4
-"""Part of a move's time or nodes that goes to the engine's own search, before replies are
-predicted."""
+"""Fraction of a move's time or nodes for the engine's search, which comes first. Experiment 014."""
 WIDTH = 6
-"""Moves of a position whose replies are predicted: those that a quick search finds best."""
+"""Moves of a position whose replies are predicted: the best by a quick search."""
 QUICK = 100
-"""Nodes of that quick search, for each move."""
+"""Nodes per move of that quick search."""
 LEAVES = 100
-"""A position that predicted replies lead to gets one part in so many of the nodes that there are
-for all of them,"""
-LEAST, MOST = 300, 5_000
-"""but no fewer and no more than these."""
+"""A search after a predicted reply gets 1/LEAVES of the remaining nodes, within these bounds."""
+MIN_NODES, MAX_NODES = 300, 5_000
 SURE = 10 * UNIT
-"""Points beyond which nothing is more certain."""
-LITTLE_TABLE = 4
-"""Megabytes of the table of the many little searches; in the engine's own they would push out what
-matters."""
+"""Score from which a game counts as won, in points: 10 logits."""
+LEAF_TABLE = 4
+"""Megabytes of the transposition table of the leaf searches. They use a table apart from the
+engine's, so that they do not replace its entries."""
 
 
 class OpponentPolicy:
-    """A way to play that the opponent may have, and whether it has predicted the opponent's moves
-    in this game so far."""
+    """A policy that the opponent may follow, and its record of predictions in this game."""
 
     def __init__(self, plies: int) -> None:
         self._sample = Sample(plies)
@@ -67,27 +63,28 @@ class OpponentPolicy:
 
     @property
     def confidence(self) -> float:
-        """How likely it predicts the next move: near 1 after many hits, 0 after a move that it
-        would not have made (Laplace's rule)."""
+        """Estimated probability that it predicts the next move, by Laplace's rule of succession; 0
+        after a move that it did not predict."""
         return 0 if self._refuted else (self._hits + 1) / (self._hits + 2)
 
     def predict(self, position: Position) -> Move:
-        """The opponent's move in this position, if this is how it plays."""
+        """Return the move of an opponent that follows this policy."""
         return self._sample.choose(position, Limits()).move
 
     def learn(self, position: Position, move: Move) -> None:
-        """The opponent made this move."""
+        """Compare the opponent's move in a position with the prediction."""
         if not self._refuted:
             self._refuted = self.predict(position) != move
             self._hits += 1
 
 
 class Node:
-    """A position with us to move.
+    """A position with the bot to move.
 
     Attributes:
-        value: our expected result, 0 to 1; move: our best by its own search, None where the game is
-            over; branches: what our moves lead to, none before they are looked at.
+        value: The bot's expected result, 0 to 1.
+        move: The best move by the engine's search; None if the game has ended.
+        branches: The searched moves; empty until the node is expanded.
     """
 
     __slots__ = ("branches", "move", "position", "value")
@@ -100,11 +97,13 @@ class Node:
 
 
 class Branch:
-    """A move of ours, and the position that the predicted reply leads to.
+    """A move of the bot, and the position after the predicted reply.
 
     Attributes:
-        safe: the move's value against the best reply.
-        confidence: that the opponent makes the predicted one; `safe` counts for the rest.
+        move: The bot's move.
+        node: The position after the predicted reply.
+        safe: The move's value against the best reply, 0 to 1.
+        confidence: Probability that the opponent plays the predicted reply.
     """
 
     __slots__ = ("confidence", "move", "node", "safe")
@@ -117,18 +116,24 @@ class Branch:
 
     @property
     def value(self) -> float:
-        """Our expected result after the move."""
+        """The bot's expected result after the move: the mean of both values by `confidence`."""
         return self.confidence * self.node.value + (1 - self.confidence) * self.safe
 
 
 class PolicySearch:
-    """A best-first search against an opponent who is expected to play by a policy."""
+    """A best-first search against an opponent that is expected to follow a policy."""
 
     def __init__(
         self, engine: Engine, policy: OpponentPolicy, leaf: int, spent: Callable[[int], bool]
     ) -> None:
-        """`leaf` are the nodes for a position, `spent` says whether so many nodes, all in all, are
-        enough."""
+        """Prepare a search.
+
+        Args:
+            engine: Evaluates positions.
+            policy: Predicts the opponent's replies.
+            leaf: Nodes per evaluated position.
+            spent: Returns True if the search must end after that many nodes in total.
+        """
         self.nodes = 0
         self._engine = engine
         self._policy = policy
@@ -137,10 +142,13 @@ class PolicySearch:
         self._seat = 0
 
     def best(self, root: Node, move: Move) -> Branch | None:
-        """Our best move; `move` is the best by the engine's search. None where there was no time to
-        look.
+        """Return the best branch of `root`, or None if the limits ended the search before one.
 
-        What an earlier search by the same policy has found out below `root` is kept.
+        The results of an earlier search by the same policy below `root` are reused.
+
+        Args:
+            root: The position to move in.
+            move: The best move by the engine's search.
         """
         self._seat = root.position.to_move
         confidence = self._policy.confidence
@@ -158,7 +166,7 @@ class PolicySearch:
             path = [root]
             while path[-1].branches:
                 path.append(max(path[-1].branches, key=lambda branch: branch.value).node)
-            if path[-1].move is None:  # no end of the game is better than this one
+            if path[-1].move is None:  # the best line ends the game
                 break
             self._expand(path[-1], 1)
             for node in reversed(path):
@@ -166,7 +174,7 @@ class PolicySearch:
         return max(root.branches, key=lambda branch: branch.value, default=None)
 
     def _expand(self, node: Node, confidence: float) -> None:
-        """Search the most promising moves of a position, and the replies to them."""
+        """Add branches for the most promising moves of a position, with the replies to them."""
         known = {branch.move for branch in node.branches}
         children = {
             move: node.position.play(move) for move in node.position.legal() if move not in known
@@ -187,7 +195,7 @@ class PolicySearch:
             node.branches.append(Branch(move, self._search(reply, self._leaf), safe, confidence))
 
     def _search(self, position: Position, nodes: int) -> Node:
-        """What a search of so many nodes finds: the value for our seat, and the best move."""
+        """Return a node with the result of the engine's search, at that many nodes."""
         if position.over:
             ahead = lead(position, self._seat)
             return Node(position, (ahead > 0) + (ahead == 0) / 2, None)
@@ -200,21 +208,21 @@ class PolicySearch:
 class Bot:
     """The player `bot`; it is an engine. See `core.engine.Engine`."""
 
-    CAPABILITIES = frozenset({STOP, FORGET, PACE, OBSERVE, MULTIPV})
+    CAPABILITIES = frozenset({STOP, NEW_GAME, MOVES_TO_GO, OBSERVE, MULTIPV})
     SCORE_UNIT = Engine.SCORE_UNIT
     OPTIONS = (
         Option(
-            "predict", bool, True, "whether it searches for moves whose predicted replies suit it"
+            "predict", bool, True, "search for moves whose predicted replies are best for the bot"
         ),
         *Engine.OPTIONS,
     )
 
     def __init__(self, **options: Any) -> None:
-        """By OPTIONS. Raises TextError and UnknownNameError."""
+        """Set OPTIONS by keyword. Raises TextError and UnknownNameError."""
         settings = settled(self.OPTIONS, options)
         self._predicts = settings.pop("predict")
         self._engine = Engine(**settings)
-        self._little = Engine(**{**settings, "hash": LITTLE_TABLE})
+        self._leaf_engine = Engine(**{**settings, "hash": LEAF_TABLE})
         self._policies = [OpponentPolicy(plies) for plies in POLICIES]
         self._heard: list[tuple[Position, Move]] = []
         self._ply = 0
@@ -222,26 +230,25 @@ class Bot:
         self._expected: Node | None = None
         self._stopped = False
 
-    def pace(self, position: Position) -> float:
-        """For how many moves the clock is to last. See `applegame.engine.Engine.pace`."""
-        return self._engine.pace(position)
+    def moves_to_go(self, position: Position) -> float:
+        """See `applegame.engine.Engine.moves_to_go`."""
+        return self._engine.moves_to_go(position)
 
     def stop(self) -> None:
-        """End the search that runs in another thread; it returns what it has found."""
+        """End the search that runs in another thread. It returns its best result."""
         self._stopped = True
-        self._engine.stop()  # the little searches are over at once, anyway
+        self._engine.stop()  # leaf searches end within their few nodes
 
-    def forget(self) -> None:
-        """Begin a new game: nothing is known of the opponent, nor of positions searched before."""
-        self._engine.forget()
-        self._little.forget()
+    def new_game(self) -> None:
+        """Begin a new game: forget the opponent and all searched positions."""
+        self._engine.new_game()
+        self._leaf_engine.new_game()
         self._ply = 0
         self._expected = None
         self._forget_opponent()
 
     def observe(self, position: Position, move: Move) -> None:
-        """The opponent made this move. What follows from it is found out when we are to move: then
-        the time for it is ours."""
+        """Store the opponent's move. `choose` evaluates it later, on the bot's own clock."""
         if self._predicts:
             self._forget_if_new(position)
             self._heard.append((position, move))
@@ -249,7 +256,7 @@ class Bot:
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:
-        """The best move found. See `applegame.engine.Engine.choose`."""
+        """Return the best move found. See `applegame.engine.Engine.choose`."""
         started = now()
         self._stopped = False
         self._forget_if_new(position)
@@ -257,10 +264,10 @@ class Bot:
             for policy in self._policies:
                 policy.learn(*heard)
         self._heard.clear()
-        # of equals the one that searches deeper: it errs less
+        # among equals the one that searches deepest: it errs least
         policy = max(reversed(self._policies), key=lambda one: one.confidence)
         if (
-            policy.confidence < LEAST_CONFIDENCE
+            policy.confidence < MIN_CONFIDENCE
             or (limits.nodes is None and limits.deadline is None)
             or limits.multipv > 1
         ):
@@ -283,9 +290,9 @@ class Bot:
         )
         left = most if limits.deadline is None else min(most, found.nps * (end - now()))
         search = PolicySearch(
-            self._little,
+            self._leaf_engine,
             policy,
-            int(min(max(LEAST, left / LEAVES), MOST)),
+            int(min(max(MIN_NODES, left / LEAVES), MAX_NODES)),
             lambda nodes: self._stopped or nodes >= most or now() >= end,
         )
         root = self._expected
@@ -305,7 +312,7 @@ class Bot:
         )
 
     def _forget_if_new(self, position: Position) -> None:
-        """Forget the opponent where another game has begun: it may be another one."""
+        """Forget the opponent if another game has begun: it may be another opponent."""
         if position.ply < self._ply:
             self._forget_opponent()
         self._ply = position.ply
@@ -316,12 +323,12 @@ class Bot:
 
 
 def expected(score: int) -> float:
-    """The expected result of a score, 0 to 1."""
+    """Return the expected result, 0 to 1, of a score in points."""
     return 1 / (1 + math.exp(-max(-SURE, min(SURE, score)) / UNIT))
 
 
 def score(value: float) -> int:
-    """The score of an expected result."""
+    """Return the score in points of an expected result; the inverse of `expected`."""
     least = expected(-SURE)
     value = min(max(value, least), 1 - least)
     return round(UNIT * math.log(value / (1 - value)))

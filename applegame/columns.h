@@ -1,5 +1,5 @@
-/* The columns c1 .. c2 of a rectangle as a mask, bit c for column c, at the place c1 * (33 - c1) /
-   2 + c2: ascending in (c1, c2). */
+/* The columns c1 .. c2 of a rectangle as a mask, bit c for column c. The index is
+   c1 * (33 - c1) / 2 + c2, which ascends in (c1, c2). */
 #ifndef QUARTET_APPLEGAME_COLUMNS_H
 #define QUARTET_APPLEGAME_COLUMNS_H
 

@@ -1,5 +1,7 @@
-"""The engine of the apple game: principal variation search; its evaluation knows which cells can be
-retaken."""
+"""The engine of the apple game: principal variation search with a linear evaluation.
+
+The evaluation counts cells that can be retaken.
+"""
 
 from collections.abc import Callable
 
@@ -8,17 +10,16 @@ from core.engine import Option
 from core.limits import Limits, SearchInfo
 
 BENCH_LIMITS: Limits
-"""Of each search of the fingerprint."""
+"""Limits of each search of the fingerprint."""
 DEFAULT_DEPTH: int
-"""Where the limits give no bound at all."""
+"""Depth of a search without limits, in plies."""
 WEIGHTS_SHAPE: tuple[int, int]
-"""Phases and features of the evaluation, for training."""
+"""Number of phases and of features of the evaluation, for training."""
 UNIT: int
-"""Points of the evaluation to a unit of the logistic function."""
+"""Points of the evaluation per logit of the expected result."""
 
 class Engine:
-    """Chooses moves; it owns its weights and the transposition table, which lives from search to
-    search."""
+    """The engine. Its weights and transposition table are kept between searches."""
 
     CAPABILITIES: frozenset[str]
     SCORE_UNIT: str
@@ -28,7 +29,7 @@ class Engine:
         self,
         *,
         weights: str | bytes = ...,
-        hash: int = ...,  # noqa: A002  (the word for it)
+        hash: int = ...,  # noqa: A002  (the usual name)
         patience: float = ...,
         futility: int = ...,
         late_moves: int = ...,
@@ -38,33 +39,42 @@ class Engine:
         deficit: int = ...,
         window: int = ...,
     ) -> None:
-        """By OPTIONS. Raises TextError and UnknownNameError."""
+        """Set OPTIONS by keyword. Raises TextError and UnknownNameError."""
 
-    def forget(self) -> None:
-        """Begin a new game: nothing is known of positions searched before."""
+    def new_game(self) -> None:
+        """Begin a new game: forget all searched positions."""
 
     def stop(self) -> None:
-        """End the search that runs in another thread; it returns what it has found."""
+        """End the search that runs in another thread. It returns its best result."""
 
-    def pace(self, position: Position) -> float:
-        """What is left of a clock is to last for about so many moves: a game has about 18 of each
-        side, and the last ones matter little."""
+    def moves_to_go(self, position: Position) -> float:
+        """Return the number of moves that the clock must last for; at least 2.
+
+        A game has about 18 moves per side, and the last ones matter little.
+        """
 
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:
-        """The best move found; `report` is called after every iteration.
+        """Return the best move found. See `core.engine.Engine`.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
-        Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result. A forced win in n plies scores
+        30,000 - n.
+
+        Args:
+            position: The position to search.
+            limits: Limits of the search; without any, DEFAULT_DEPTH applies.
+            report: Called after every iteration.
+
+        Raises:
+            RuleError: The game has ended.
         """
 
     def solve(self, position: Position, nodes: int) -> int | None:
-        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None
-        where more nodes would be needed.
+        """Return the result under best play for the side to move: 1 win, 0 draw, -1 loss.
 
-        It forgets what it knows of other positions.
+        Return None if the search needs more than `nodes` nodes. It clears the transposition table.
         """
 
 def feature_list(position: Position) -> list[int]:
-    """For training: the phase, and the features of the evaluation."""
+    """Return the phase and the features of the evaluation, for training."""

@@ -1,5 +1,6 @@
-"""The engine of the apple game: principal variation search; its evaluation knows which cells can be
-retaken."""
+"""The engine of the apple game: principal variation search with a linear evaluation.
+
+The evaluation counts cells that can be retaken."""
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -12,43 +13,37 @@ from applegame.rules cimport move_tuple as tuple_of_move
 from core.native.bits cimport popcount32
 
 from applegame.protocol import PASS
-from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
+from core.engine import NEW_GAME, MULTIPV, MOVES_TO_GO, SOLVE, STOP, Option, settled
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
 from core.resource import resource
 from core.search.options import ab_options
 
-BENCH_LIMITS = Limits(nodes=10_000)
-"""Of each search of the fingerprint."""
-
-DEFAULT_DEPTH = 6
-"""Where the limits give no bound at all."""
+BENCH_LIMITS = Limits(nodes=10_000)     # of each search of the fingerprint
+DEFAULT_DEPTH = 6       # of a search without limits, in plies
 
 cdef extern from "applegame/nn/weights.h" nogil:
-    const int WEIGHTS[5][6]     # by phase, then by feature; its head says where they come from
+    const int WEIGHTS[5][6]     # by phase, then by feature; the file's head names its command
 
 cdef enum:
     NO_MOVE = 0xFFFF
     SLOTS = 0x10000
     AB_NOISY = 32           # a swing of eight cells
-    MOST = 28_000           # what an evaluation can be
-    MOST_WEIGHT = 10_000
+    MAX_VALUE = 28_000      # bound of the evaluation, in points
+    MAX_WEIGHT = 10_000
     FEATURES = 6
     PHASES = 5
 
-WEIGHTS_SHAPE = (PHASES, FEATURES)
-"""For training."""
-
-UNIT = 400
-"""Points of the evaluation to a unit of the logistic function."""
+WEIGHTS_SHAPE = (PHASES, FEATURES)      # used by applegame.train
+UNIT = 400      # points per logit of the expected result
 
 cdef struct State:
     Board board
-    Move last               # what led here, NO_MOVE at the root
-    int count               # rectangles
-    Move moves[MAX_MOVES]   # no more than `count` are copied
+    Move last               # the move before, NO_MOVE at the root
+    int count               # legal rectangles
+    Move moves[MAX_MOVES]   # the first `count` are valid
 
-# What the search kernel expects.
+# The names that the search kernel needs; core/search/alphabeta.pxi describes each.
 
 cdef inline int slot(const State* s, Move move) noexcept nogil:
     return move
@@ -59,13 +54,14 @@ cdef inline int side(const State* s) noexcept nogil:
 
 
 cdef inline int lead(const Board* b) noexcept nogil:
-    """Of the side to move, in cells."""
+    """Return the lead of the side to move, in cells."""
     return b.cells[b.ply & 1] - b.cells[1 - (b.ply & 1)]
 
 
 cdef inline bint finished(const State* s) noexcept nogil:
-    """Also where nothing is left to take, and where the opponent has passed and the side to move
-    wins by another pass."""
+    """Return True if the game has ended or is decided.
+
+    Decided: no rectangle is left, or the opponent has passed and the leader is to move."""
     return s.board.passes >= 2 or s.count == 0 or (s.board.passes == 1 and lead(&s.board) > 0)
 
 
@@ -102,7 +98,7 @@ cdef inline uint64_t state_key(const State* s) noexcept nogil:
 
 
 cdef inline int phase(const Board* b) noexcept nogil:
-    """By the digits that stand, from none to all."""
+    """Return the phase: 0 with no digits left, PHASES - 1 with all of them."""
     cdef int row, standing = 0
     for row in range(HEIGHT):
         standing += popcount32(b.standing[row])
@@ -110,9 +106,15 @@ cdef inline int phase(const Board* b) noexcept nogil:
 
 
 cdef inline void features(const State* s, int* f) noexcept nogil:
-    """Of the side to move: its lead; the largest swings of both; how many of its cells, and of the
-    other's, rectangles cover now; by how many more of the other's cells than of its own all
-    rectangles together cover, each counted as often as it is covered."""
+    """Write the six features of the side to move into `f`.
+
+    f[0]  its lead, in cells
+    f[1]  its largest swing
+    f[2]  the opponent's largest swing
+    f[3]  its cells that some rectangle covers
+    f[4]  the opponent's cells that some rectangle covers
+    f[5]  the opponent's minus its own covered cells, counted once per covering rectangle
+    """
     cdef int me = s.board.ply & 1
     cdef uint32_t covered[HEIGHT]
     cdef uint32_t mask
@@ -140,7 +142,8 @@ cdef inline void features(const State* s, int* f) noexcept nogil:
 
 
 cdef inline int move_order(const State* s, Move move) noexcept nogil:
-    """Four for a cell of swing; a pass is never without any hope."""
+    """Return the order's rank: 4 per cell of swing. A pass ranks 1, so it is not pruned as
+    hopeless."""
     if move == PASS_MOVE:
         return 1
     return min(127, 4 * swing(&s.board, s.board.ply & 1, move))
@@ -154,14 +157,14 @@ include "../core/search/alphabeta.pxi"
 
 
 cdef inline int evaluate(const AbSearch* s, const State* state) noexcept nogil:
-    """A linear function of the features; 400 points are a unit of the logistic function."""
+    """Return the weighted sum of the features, in points (UNIT per logit)."""
     cdef int f[FEATURES]
     cdef int i, value = 0
     cdef const int* weights = <const int*>s.weights + FEATURES * phase(&state.board)
     features(state, f)
     for i in range(FEATURES):
         value += weights[i] * f[i]
-    return max(-MOST, min(MOST, value))
+    return max(-MAX_VALUE, min(MAX_VALUE, value))
 
 
 cdef inline void expect_moves(const AbSearch* s, const State* state) noexcept nogil:
@@ -169,8 +172,9 @@ cdef inline void expect_moves(const AbSearch* s, const State* state) noexcept no
 
 
 cdef inline int thefts(const State* s, Move* moves, int32_t* order) noexcept nogil:
-    """The rectangles that overlap the last one and steal a cell, ranked by their swings; returns
-    how many."""
+    """Write the rectangles that overlap the last one and take an opponent's cell, ranked by swing.
+
+    Return their number."""
     cdef uint32_t last = columns(s.last)
     cdef const uint32_t* theirs = s.board.owned[1 - (s.board.ply & 1)]
     cdef uint32_t stolen
@@ -195,10 +199,10 @@ cdef inline int thefts(const State* s, Move* moves, int32_t* order) noexcept nog
 cdef int leaf_value(
     AbSearch* s, const State* state, int evaluation, int alpha, int beta, int ply
 ) noexcept nogil:
-    """The evaluation, or what rectangles that steal cells where the last one lies make of it.
+    """Return the value of a quiescence search: the evaluation, or the best line of thefts.
 
-    Measured: 180 games of 5,000 nodes a move, 57.5 +- 2.4 % against the evaluation alone (with two
-        stolen cells or more, 56.4 %).
+    A theft is a rectangle that overlaps the last one and takes an opponent's cell. It scores
+    57.5 +- 2.4 % against the evaluation alone (180 games, 5,000 nodes per move; experiment 013).
     """
     cdef State child
     cdef Move moves[MAX_MOVES]
@@ -226,8 +230,9 @@ cdef int leaf_value(
 
 
 cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept nogil:
-    """1, 0 or -1 for the side to move when both play best, by a search to the end that leaves
-    nothing out; worthless when s.stopped."""
+    """Return 1, 0 or -1 for the side to move under best play, by an exhaustive search.
+
+    The value is meaningless if s.stopped."""
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, best_move = NO_MOVE, table_move = NO_MOVE
@@ -245,8 +250,8 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
         table_move, value, bound = entry.move, entry.value, tt_bound(entry)
         if (
             bound == TT_EXACT
-            or bound == TT_AT_LEAST and value >= beta
-            or bound == TT_AT_MOST and value <= alpha
+            or bound == TT_LOWER and value >= beta
+            or bound == TT_UPPER and value <= alpha
         ):
             return value
     count = legal_moves(state, moves)
@@ -266,39 +271,38 @@ cdef int outcome(AbSearch* s, const State* state, int alpha, int beta) noexcept 
             if alpha >= beta:
                 break
     ab_store(
-        s, position, 0, TT_AT_LEAST if best >= beta else TT_EXACT if best > least else TT_AT_MOST,
+        s, position, 0, TT_LOWER if best >= beta else TT_EXACT if best > least else TT_UPPER,
         best, 0, best_move, 0
     )
     return best
 
 
 cdef list read_weights(bytes data):
-    """The numbers of a header as applegame.train writes it, row by row. Raises TextError."""
+    """Return the weights of a header that applegame.train wrote, row by row. Raises TextError."""
     rows = [
         line.partition(b"{")[2].partition(b"}")[0].split(b",")
         for line in data.splitlines()
         if line.startswith(b"    {")
     ]
     if [len(row) for row in rows] != [FEATURES] * PHASES:
-        raise TextError(f"the weights of the apple game are {PHASES} rows of {FEATURES} numbers")
+        raise TextError(f"the apple game's weights must have {PHASES} rows of {FEATURES} numbers")
     try:
         numbers = [int(number) for row in rows for number in row]
     except ValueError:
-        raise TextError("a weight of the apple game is no integer") from None
-    if max(map(abs, numbers)) > MOST_WEIGHT:
-        raise TextError(f"a weight of the apple game is beyond {MOST_WEIGHT}")
+        raise TextError("a weight of the apple game is not an integer") from None
+    if max(map(abs, numbers)) > MAX_WEIGHT:
+        raise TextError(f"a weight of the apple game exceeds {MAX_WEIGHT}")
     return numbers
 
 
 cdef class Engine:
-    """Chooses moves; it owns its weights and the transposition table, which lives from search to
-    search."""
+    """The engine; its weights and transposition table are kept between searches."""
 
-    CAPABILITIES = frozenset({STOP, FORGET, PACE, SOLVE, MULTIPV})
+    CAPABILITIES = frozenset({STOP, NEW_GAME, MOVES_TO_GO, SOLVE, MULTIPV})
     SCORE_UNIT = "1/400 of the logit of winning"
     OPTIONS = (
-        Option("weights", str, "", "header of weights, as python -m applegame.train writes it"),
-        # patience of 0.65 is not told apart from it: docs/experiments/013
+        Option("weights", str, "", "file of weights written by python -m applegame.train"),
+        # patience 0.65: no significant difference (experiment 013)
         *ab_options(patience=1.0),
     )
 
@@ -321,28 +325,25 @@ cdef class Engine:
     def __dealloc__(self):
         ab_free(self.search)
 
-    def forget(self):
-        """Begin a new game: nothing is known of positions searched before."""
-        ab_forget(self.search)
+    def new_game(self):
+        """Begin a new game: forget all searched positions."""
+        ab_new_game(self.search)
 
     def stop(self):
-        """End the search that runs in another thread; it returns what it has found."""
+        """End the search that runs in another thread. It returns its best result."""
         self.search.stopped = True
 
-    def pace(self, Position position):
-        """What is left of a clock is to last for about so many moves: a game has about 18 of each
-        side, and the last ones matter little."""
+    def moves_to_go(self, Position position):
+        """Return the number of moves that the clock must last for; at least 2. Not tuned.
+
+        A game has about 18 moves per side, and the last ones matter little."""
         cdef int row, standing = 0
         for row in range(HEIGHT):
             standing += popcount32(position.board.standing[row])
         return 2 + standing / 18.0
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.engine.Engine`.
-
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
-        Raises RuleError when the game is over.
-        """
+        """Return the best move found. See engine.pyi."""
         cdef State root
         root.board = position.board
         root.last = NO_MOVE
@@ -357,26 +358,22 @@ cdef class Engine:
         )
 
     def solve(self, Position position, uint64_t nodes):
-        """1 for a win of the side to move, 0 for a draw, -1 for a loss, when both play best; None
-        where more nodes would be needed.
-
-        It forgets what it knows of other positions.
-        """
+        """Return 1, 0 or -1 under best play, None if `nodes` do not suffice. See engine.pyi."""
         cdef State root
         cdef int value
         root.board, root.last = position.board, NO_MOVE
         root.count = generate(&root.board, root.moves)
-        ab_forget(self.search)
+        ab_new_game(self.search)
         self.search.nodes, self.search.max_nodes = 0, nodes
         self.search.deadline, self.search.stopped = 0, False
         with nogil:
             value = outcome(self.search, &root, -1, 1)
-        ab_forget(self.search)      # a search would take these values for points
+        ab_new_game(self.search)      # a search would read these values as points
         return None if self.search.stopped else value
 
 
 def feature_list(Position position):
-    """For training: the phase, and the features of the evaluation."""
+    """Return the phase and the features of the evaluation, for training."""
     cdef State state
     cdef int f[FEATURES]
     state.board = position.board

@@ -1,8 +1,7 @@
-"""The apple game's texts in both directions, and the official tool's log; shared by agent and
-judge. Translation and nothing else.
+"""Translate the apple game's protocol and the official tool's log, for agent and judge.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
-agent's sake.
+`core.rules.LineProtocol` is the contract of these functions. Imports are few, because agents must
+start fast.
 """
 
 from __future__ import annotations
@@ -25,51 +24,53 @@ MALFORMED, OUTSIDE, WRONG_SUM, LOOSE = (
     "Sum not equals to 10",
     "Not fit",
 )
-"""The official tool's codes for a foul."""
+"""The official tool's codes for a forfeit."""
 
 
 def format_message(message: Message, seat: int) -> str:  # noqa: ARG001
-    """A judge's line."""
+    """Return the judge's line for a message."""
     if isinstance(message, Init):
         return _format_init(message)
     return _DIALECT.format_message(message)
 
 
 def parse_message(line: str, seat: int) -> Message:  # noqa: ARG001
-    """What the judge said. Raises TextError."""
+    """Return the message of a judge's line. Raises TextError."""
     return _parse_init(line) or _DIALECT.parse_message(line)
 
 
 def check_ready(answer: str) -> None:
-    """Raises TextError where the answer is not exactly OK: the official tool strips nothing."""
+    """Raise TextError unless the answer is exactly OK: the official tool strips nothing."""
     dialect.check_ready(answer, MALFORMED)
 
 
 def format_answer(move: tuple[int, ...], seat: int) -> str:  # noqa: ARG001
-    """The line by which a program plays a move."""
+    """Return the line with which a program plays a move."""
     return _words(move)
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
-    """The move in a program's answer: exactly four integers, with any white space between. Raises
-    TextError."""
+    """Return the move of a program's answer: exactly four integers, separated by white space.
+
+    Raises TextError.
+    """
     return dialect.four_integers(text.split(), MALFORMED)
 
 
 def format_entry(entry: Entry) -> str | None:
-    """A line of the official log, None for what it does not record."""
+    """Return the line of the official log, None for an entry that it does not record."""
     if isinstance(entry, Init):
         return _format_init(entry)
     return _DIALECT.format_entry(entry)
 
 
 def parse_entry(line: str) -> Entry:
-    """What a line of the official log says. Raises TextError."""
+    """Return the entry of a line of the official log. Raises TextError."""
     return _parse_init(line) or _DIALECT.parse_entry(line)
 
 
 def _format_init(init: Init) -> str:
-    """Only the rows: whose cells are whose, and whose turn it is, the judge does not say."""
+    """Return the rows only: the judge sends neither owners nor the side to move."""
     return "INIT " + " ".join(init.text.split()[:ROWS])
 
 

@@ -1,9 +1,11 @@
-"""The rules of the apple game in plain Python, slow and readable: the referee's truth. RULES.md
-tells them in words."""
+"""The reference rules of the apple game in plain Python: slow and readable. The judge uses them.
+
+RULES.md describes the rules.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from applegame import protocol
@@ -20,6 +22,7 @@ INFO = GameInfo(
     lower_wins=False,
     score_name="cells",
     lines=LineJudge(),
+    lenses=("rectangles",),
 )
 
 PASS: Move = protocol.PASS
@@ -30,13 +33,13 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class Position:
-    """A position of the apple game; see `core.rules.Position` for what its methods promise.
+    """A position of the apple game. `core.rules.Position` is the contract of its methods.
 
     Attributes:
-        rows: ten strings of 17 characters: a digit that still stands (it is nobody's), F or S for a
-            cell of that seat, which is empty, 0 for an empty cell of nobody.
-        ply: plies played; the seat to move is ply mod 2.
-        passes: passes in a row just before this position; the second ends the game.
+        rows: Ten strings of 17 characters: a remaining digit, F or S for a cell of that seat, 0 for
+            an empty cell without an owner.
+        ply: Plies played; the seat to move is ply mod 2.
+        passes: Passes in a row just before this position; the second ends the game.
     """
 
     rows: tuple[str, ...]
@@ -45,8 +48,7 @@ class Position:
 
     @classmethod
     def start(cls, seed: int = 0) -> Position:
-        """A board of digits drawn from `random.Random(seed)`, row by row, each by `randint(1,
-        9)`."""
+        """Return a board drawn from `random.Random(seed)`, row by row, by `randint(1, 9)`."""
         random = Random(seed)
         return cls(
             tuple("".join(str(random.randint(1, 9)) for _ in range(COLUMNS)) for _ in range(ROWS))
@@ -54,8 +56,10 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Ten rows, as in the official tool's input file, and perhaps the line "ply N passes P".
-        Raises TextError."""
+        """Parse ten rows, as in the official tool's input file, and optionally "ply N passes P".
+
+        Raises TextError.
+        """
         return cls(*parse_text(text))
 
     def text(self) -> str:
@@ -67,33 +71,34 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """After two passes in a row."""
+        """True after two passes in a row."""
         return self.passes >= 2
 
     def legal(self) -> list[Move]:
         return [] if self.over else self.pseudolegal()
 
     def pseudolegal(self) -> list[Move]:
-        """The pass, which comes first, and the rectangles."""
+        """Return the pass, then the rectangles in ascending order."""
         return [PASS, *sorted(self.rectangles())]
 
     def rectangles(self) -> list[Move]:
-        """All (r1, c1, r2, c2) whose standing digits sum to 10, with at least one of them on each
-        side."""
+        """Return all (r1, c1, r2, c2) whose digits sum to 10, with a digit on each side."""
         digits = [[_digit(cell) for cell in row] for row in self.rows]
         found: list[Move] = []
         for r1 in range(ROWS):
             sums = [0] * COLUMNS
+            lefts = list(range(COLUMNS))
             for r2 in range(r1, ROWS):
                 sums = [above + digit for above, digit in zip(sums, digits[r2], strict=True)]
-                for c1 in range(COLUMNS):
+                lefts = [c1 for c1 in lefts if sums[c1] <= TARGET]  # the other sums only grow
+                for c1 in lefts:
                     total = 0
                     for c2 in range(c1, COLUMNS):
                         total += sums[c2]
                         if total >= TARGET or not sums[c1]:
                             break
-                    # Where the sum is reached the right column has a digit; further right it would
-                    # have none.
+                    # At the first c2 that reaches the sum the right column has a digit; for a
+                    # greater c2 it has none.
                     if (
                         total == TARGET
                         and any(digits[r1][c1 : c2 + 1])
@@ -106,15 +111,15 @@ class Position:
         if self.over:
             raise IllegalMoveError("the game is over")
         if move == PASS:
-            return Position(self.rows, self.ply + 1, self.passes + 1)
+            return replace(self, ply=self.ply + 1, passes=self.passes + 1)
         self._check(move)
         return self._after(move)
 
     def lose_turn(self) -> Position:
-        raise RuleError("the apple game knows no lost turn: a foul loses the game")
+        raise RuleError("a forfeit loses the apple game: there are no forfeited turns")
 
     def scores(self) -> tuple[int | None, ...]:
-        """The cells of both seats."""
+        """Return the number of cells of each seat."""
         cells = "".join(self.rows)
         return cells.count(OWNED[0]), cells.count(OWNED[1])
 
@@ -133,7 +138,7 @@ class Position:
             row[:c1] + taken + row[c2 + 1 :] if r1 <= r <= r2 else row
             for r, row in enumerate(self.rows)
         ]
-        return Position(tuple(rows), self.ply + 1)
+        return replace(self, rows=tuple(rows), ply=self.ply + 1, passes=0)
 
     def _check(self, move: Move) -> None:
         """Raises IllegalMoveError with the official tool's code unless the rectangle is legal; the
@@ -142,7 +147,7 @@ class Position:
             raise IllegalMoveError(f"a move has four numbers, not {len(move)}", protocol.MALFORMED)
         r1, c1, r2, c2 = move
         if not (0 <= r1 <= r2 < ROWS and 0 <= c1 <= c2 < COLUMNS):
-            raise IllegalMoveError(f"{move} is no rectangle on the board", protocol.OUTSIDE)
+            raise IllegalMoveError(f"{move} is not a rectangle on the board", protocol.OUTSIDE)
         inside = [[_digit(cell) for cell in row[c1 : c2 + 1]] for row in self.rows[r1 : r2 + 1]]
         total = sum(map(sum, inside))
         if total != TARGET:
@@ -161,5 +166,5 @@ class Position:
 
 
 def _digit(cell: str) -> int:
-    """The digit that stands on a cell, 0 where none does."""
+    """Return the remaining digit of a cell, 0 if none."""
     return int(cell) if cell in STANDING else 0

@@ -1,9 +1,9 @@
-"""The fast rules of the apple game behind the face of `core.rules.Position`."""
+"""The fast rules of the apple game, with the interface of `core.rules.Position`."""
 
 from core.rules import Move
 
 class Position:
-    """A position of the apple game, a value: `play` gives a new one."""
+    """An immutable position of the apple game."""
 
     @classmethod
     def start(cls, seed: int = 0) -> Position: ...
@@ -24,7 +24,7 @@ class Position:
         """Hash of the cells, the side to move and the passes in a row."""
 
     def recomputed_key(self) -> int:
-        """The same, from the text."""
+        """The key, computed from the text."""
 
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...
@@ -33,5 +33,7 @@ class Position:
     def lose_turn(self) -> Position: ...
     def scores(self) -> tuple[int | None, ...]: ...
     def perft(self, depth: int, incremental: bool = True) -> int:
-        """Sequences of `depth` plies from here. Without `incremental` every position is swept
-        whole: the same number, slower."""
+        """Return the number of sequences of `depth` plies.
+
+        Without `incremental`, every position is swept whole: the same number, slower.
+        """

@@ -1,17 +1,16 @@
-"""The fast rules of the apple game; rules.pxd holds what searches use, this is the thin Python face
-and perft."""
+"""The fast rules of the apple game: the Python class and perft. Searches use rules.pxd."""
 
 from core.native.bits cimport lowest_bit32, popcount32
 from libc.string cimport memset
 from libc.stdint cimport uint64_t
 
 from applegame.protocol import PASS
-from applegame.text import NOBODY, OWNED, format_text, parse_text
+from applegame.text import UNOWNED, OWNED, format_text, parse_text
 from core.errors import IllegalMoveError, RuleError
 
 
 cdef tuple move_tuple(Move move):
-    """The move as Python sees it."""
+    """Return the move as (r1, c1, r2, c2)."""
     cdef uint32_t mask
     if move == PASS_MOVE:
         return PASS
@@ -24,8 +23,8 @@ cdef tuple move_tuple(Move move):
 cdef uint64_t count_leaves(
     const Board* b, const Move* moves, int count, int depth, bint incremental
 ) noexcept nogil:
-    """Perft with bulk counting, of a position with these rectangles: the last ply is counted, not
-    made. depth >= 1."""
+    """Return perft of a position with these rectangles. The last ply is counted in bulk.
+    depth >= 1."""
     cdef Move after[MAX_MOVES]
     cdef Board child
     cdef int i, found
@@ -48,18 +47,18 @@ cdef uint64_t count_leaves(
 
 
 cdef class Position:
-    """A position of the apple game, a value: `play` gives a new one. See `core.rules.Position`."""
+    """An immutable position. See `core.rules.Position`."""
 
     @staticmethod
     def start(object seed=0):
-        # an agent never comes here, and imports nothing slow
+        # imported here: agents never call this and must start fast
         from applegame.reference import Position as Plain
 
         return Position.parse(Plain.start(seed).text())
 
     @staticmethod
     def parse(str text):
-        """The position that `text` describes. Raises TextError."""
+        """Return the position that `text` describes. Raises TextError."""
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef int row, column, digit, seat
@@ -73,7 +72,7 @@ cdef class Position:
                     b.owned[seat][row] |= <uint32_t>1 << column
                     b.cells[seat] += 1
                     b.hash ^= cell_hash(row, column, KEY_OF_SEAT + seat)
-                elif cell != NOBODY:
+                elif cell != UNOWNED:
                     digit = int(cell)
                     b.digits[row][column] = digit
                     b.standing[row] |= <uint32_t>1 << column
@@ -89,12 +88,12 @@ cdef class Position:
         )
 
     def _cell(self, int row, int column):
-        """The character of a cell."""
+        """Return the character of a cell."""
         cdef int seat
         for seat in range(2):
             if self.board.owned[seat][row] >> column & 1:
                 return OWNED[seat]
-        return str(self.board.digits[row][column])  # NOBODY is the digit 0
+        return str(self.board.digits[row][column])  # UNOWNED is the digit 0
 
     @property
     def ply(self):
@@ -150,14 +149,14 @@ cdef class Position:
         return position
 
     def _refuse(self, move):
-        """Raises IllegalMoveError, in the words of the reference rules."""
+        """Raise IllegalMoveError with the message of the reference rules."""
         from applegame.reference import Position as Plain
 
         Plain(self.rows, self.board.ply, self.board.passes).play(move)
-        raise AssertionError(f"the two rules disagree on {move}")
+        raise AssertionError(f"fast and reference rules disagree on {move}")
 
     def lose_turn(self):
-        raise RuleError("the apple game knows no lost turn: a foul loses the game")
+        raise RuleError("a forfeit loses the apple game: there are no forfeited turns")
 
     def scores(self):
         return self.board.cells[0], self.board.cells[1]

@@ -1,5 +1,7 @@
-"""Positions as text, for the reference rules and the fast ones; RULES.md has the form. It imports
-next to nothing, for the agent's sake."""
+"""Read and write positions as text, for the reference and the fast rules. RULES.md has the format.
+
+Imports are few, because agents must start fast.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from core.errors import TextError
 
 STANDING = "123456789"
 OWNED = "FS"
-NOBODY = "0"
+UNOWNED = "0"
 
 
 def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
-    """The rows, the ply and the passes in a row: ten rows, as in the official tool's input file,
-    and perhaps "ply N passes P".
+    """Return the rows, the ply and the passes in a row.
+
+    The text has ten rows, as in the official tool's input file, and optionally "ply N passes P".
 
     Raises TextError.
     """
@@ -24,7 +27,7 @@ def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
     for number, row in enumerate(rows):
         if len(row) != COLUMNS:
             raise TextError(f"row {number} has {len(row)} cells, not {COLUMNS}")
-        unknown = row.strip(STANDING + OWNED + NOBODY)
+        unknown = row.strip(STANDING + OWNED + UNOWNED)
         if unknown:
             raise TextError(
                 f"row {number} has {unknown[0]!r}, which is neither a digit, {OWNED[0]} nor "
@@ -41,11 +44,11 @@ def parse_text(text: str) -> tuple[tuple[str, ...], int, int]:
 
 
 def format_text(rows: tuple[str, ...], ply: int, passes: int) -> str:
-    """What `parse_text` reads."""
+    """Return the text that `parse_text` reads."""
     return "\n".join([*rows, f"ply {ply} passes {passes}"])
 
 
 def _count(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 10):
-        raise TextError(f"{word[:40]!r} is not a count")
+        raise TextError(f"{word[:40]!r} is not a number of plies or passes")
     return int(word)

@@ -1,1 +1,1 @@
-"""Ataxx, at its judge "Bacteria War"; see RULES.md."""
+"""Ataxx, which its judge calls "Bacteria War"; see RULES.md."""

@@ -1,7 +1,7 @@
-"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: a program that plays Ataxx with its
-judge on stdin and stdout.
+"""`python -m ataxx [--player NAME] [--seed N] [--nodes N]`: play Ataxx with its judge on stdin and
+stdout.
 
-`python -m ataxx --uai` speaks the field's own protocol instead.
+`python -m ataxx --uai` speaks UAI, the protocol of other Ataxx programs, instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 from ataxx import protocol
 from ataxx.players import NAMES, player
-from core.agent.cli import equip, parse_arguments, told_start
+from core.agent.cli import equip, parse_arguments, start_from_environment
 from core.agent.files import FAILED, complain
 from core.agent.lines import Agent, converse
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def fast() -> type[Position]:
-    from ataxx.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+    from ataxx.rules import Position  # noqa: PLC0415  (may not be compiled)
 
     return Position
 
 
 def slow() -> type[Position]:
-    from ataxx.reference import Position  # noqa: PLC0415  (only where the fast rules are missing)
+    from ataxx.reference import Position  # noqa: PLC0415  (only without the fast rules)
 
     return Position
 
@@ -38,15 +38,20 @@ def main(arguments: list[str]) -> int:
     choice = parse_arguments("ataxx", arguments, NAMES)
     rules, searcher = equip(choice, player, fast, slow)
     agent = Agent(
-        protocol, rules, searcher, init=False, start=told_start(rules), nodes=choice.nodes
+        protocol,
+        rules,
+        searcher,
+        init=False,
+        start=start_from_environment(rules),
+        nodes=choice.nodes,
     )
     return converse(agent, sys.stdin.buffer, sys.stdout.buffer)
 
 
 def speak_uai(arguments: list[str]) -> int:
-    """The field's protocol; gives the exit status."""
+    """Speak UAI; return the exit status."""
     try:
-        from ataxx import uai  # noqa: PLC0415  (the judge's agent must not wait for it)
+        from ataxx import uai  # noqa: PLC0415  (slows the judge's agent down)
     except ImportError as error:
         complain(
             f"{error.name or error} is missing: build the compiled modules first, with `python -m "
@@ -57,5 +62,5 @@ def speak_uai(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    # Every answer has been flushed: what an interpreter does on its way out could only fail.
+    # Every answer has been flushed. Skip the interpreter's cleanup, which could only fail.
     os._exit(main(sys.argv[1:]))

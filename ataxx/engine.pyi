@@ -1,4 +1,4 @@
-"""The engine of Ataxx: principal variation search over a small network's evaluation."""
+"""The engine of Ataxx: principal variation search with a neural network's evaluation."""
 
 from collections.abc import Callable
 
@@ -7,13 +7,13 @@ from core.engine import Option
 from core.limits import Limits, SearchInfo
 
 BENCH_LIMITS: Limits
-"""Of each search of the fingerprint."""
+"""Limits of each search of the fingerprint."""
 DEFAULT_DEPTH: int
-"""Where the limits give no bound at all."""
+"""Depth of a search without limits, in plies."""
 
 class Engine:
-    """Chooses moves; it owns its weights and the transposition table, which lives from search to
-    search."""
+    """Chooses moves. It owns its weights and its transposition table, which it keeps between
+    searches."""
 
     CAPABILITIES: frozenset[str]
     SCORE_UNIT: str
@@ -33,23 +33,23 @@ class Engine:
         deficit: int = ...,
         window: int = ...,
     ) -> None:
-        """By OPTIONS. Raises TextError and UnknownNameError."""
+        """Set the OPTIONS. Raises TextError and UnknownNameError."""
 
-    def forget(self) -> None:
-        """Begin a new game: nothing is known of positions searched before."""
+    def new_game(self) -> None:
+        """Empty the transposition table and the history."""
 
     def stop(self) -> None:
-        """End the search that runs in another thread; it returns what it has found."""
+        """End a search that runs in another thread; it returns its result."""
 
-    def pace(self, position: Position) -> float:
-        """What is left of a clock is divided by so much: 3 at least, and less than the moves that
-        will come, as most searches end early."""
+    def moves_to_go(self, position: Position) -> float:
+        """Return the divisor of the remaining clock, at least 3. It is less than the number of
+        moves to come, because most searches end early (docs/experiments/006)."""
 
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:
-        """The best move found; `report` is called after every iteration.
+        """Return the best line found; `report` is called after each iteration.
 
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
-        Raises RuleError when the game is over.
+        The score is 400 times the logit of the expected result; a forced win in n plies is
+        30,000 - n. Raises RuleError if the game is over.
         """

@@ -1,4 +1,4 @@
-"""The engine of Ataxx: principal variation search over a small network's evaluation."""
+"""The engine of Ataxx: principal variation search with a neural network's evaluation."""
 
 from libc.stdint cimport uint16_t, uint64_t
 
@@ -11,17 +11,14 @@ from core.native.bits cimport popcount64
 from core.native.rng cimport mix64
 
 from ataxx.nn.evaluate import default_weights
-from core.engine import FORGET, MULTIPV, PACE, STOP, Option, settled
+from core.engine import NEW_GAME, MULTIPV, MOVES_TO_GO, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits
 from core.resource import resource
 from core.search.options import ab_options
 
-BENCH_LIMITS = Limits(nodes=20_000)
-"""Of each search of the fingerprint."""
-
-DEFAULT_DEPTH = 8
-"""Where the limits give no bound at all."""
+BENCH_LIMITS = Limits(nodes=20_000)     # of each search of the fingerprint
+DEFAULT_DEPTH = 8       # of a search without limits, in plies
 
 ctypedef Board State
 
@@ -29,11 +26,11 @@ cdef enum:
     NO_MOVE = 0xFFFF
     SLOTS = 4096
     AB_NOISY = 24           # three captures
-    # plies before the game is stopped in which the ply is part of a position's key
+    # in the last plies before the limit, the ply is part of a position's key; not tuned
     NEAR_THE_END = 64
-    BASES = 32
+    BASES = 32              # stored accumulators
 
-# What the search kernel expects.
+# Interface of the search kernel, see alphabeta.pxi.
 
 cdef inline int slot(const Board* b, Move move) noexcept nogil:
     return move
@@ -43,9 +40,9 @@ cdef inline int side(const Board* b) noexcept nogil:
     return b.ply & 1
 
 
-cdef inline bint jailed(const Board* b) noexcept nogil:
-    """Whether the side that has just passed is shut in, and the side to move wins by filling the
-    board: without walls only."""
+cdef inline bint immobile(const Board* b) noexcept nogil:
+    """Return true if the other side has no move and gets none, so that the side to move wins by
+    filling the board. Only for boards without walls."""
     cdef uint64_t theirs = b.pieces[1 - (b.ply & 1)]
     cdef uint64_t empty = empty_cells(b)
     return (
@@ -58,7 +55,7 @@ cdef inline bint jailed(const Board* b) noexcept nogil:
 
 
 cdef inline bint finished(const Board* b) noexcept nogil:
-    return over(b) or jailed(b)
+    return over(b) or immobile(b)
 
 
 cdef inline int final_value(const Board* b, int ply) noexcept nogil:
@@ -77,8 +74,8 @@ cdef inline int legal_moves(const Board* b, Move* moves) noexcept nogil:
 
 
 cdef inline int useful_moves(const Board* b, Move wanted, Move* moves) noexcept nogil:
-    """Without leaps that capture nothing, where there are enough others: after two moves the search
-    looks at none of them (docs/experiments/005), and most moves are such leaps."""
+    """Omit leaps that capture nothing if there are two other moves: the search skips them after two
+    moves (docs/experiments/005), and most moves are such leaps (docs/experiments/018)."""
     cdef uint64_t own = b.pieces[b.ply & 1]
     cdef uint64_t empty = empty_cells(b)
     cdef uint64_t captures = near(b.pieces[1 - (b.ply & 1)]) & empty
@@ -105,7 +102,7 @@ cdef inline uint64_t state_key(const Board* b) noexcept nogil:
 
 
 cdef inline int move_order(const Board* b, Move move) noexcept nogil:
-    """Eight for a capture, and a division counts as a capture and a half more than a leap."""
+    """8 per captured piece, and 12 for a division; not tuned."""
     cdef int start = move >> 6
     cdef int end = move & 63
     cdef int order
@@ -122,11 +119,11 @@ include "../core/search/alphabeta.pxi"
 
 cdef struct Evaluator:
     const Network* network
-    NetworkBase bases[BASES]    # by ply: the positions of a ply that a search meets are alike
+    NetworkBase bases[BASES]    # by ply: a search visits similar positions at each ply
 
 
 cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
-    """By the network: 400 points are a unit of the logistic function."""
+    """Return the network's value; 400 points are a unit of the logistic function."""
     cdef Evaluator* e = <Evaluator*>s.weights
     return evaluate_near(
         e.network, &e.bases[b.ply % BASES], b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)], False
@@ -134,7 +131,7 @@ cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
 
 
 cdef inline void expect_moves(const AbSearch* s, const Board* b) noexcept nogil:
-    """Positions after moves of this one are to be evaluated."""
+    """Store this position as the base of those after its moves."""
     cdef Evaluator* e = <Evaluator*>s.weights
     evaluate_near(
         e.network, &e.bases[(b.ply + 1) % BASES], b.pieces[1 - (b.ply & 1)], b.pieces[b.ply & 1],
@@ -149,14 +146,13 @@ cdef inline int leaf_value(
 
 
 cdef class Engine:
-    """Chooses moves; it owns its weights and the transposition table, which lives from search to
-    search."""
+    """See engine.pyi."""
 
-    CAPABILITIES = frozenset({STOP, FORGET, PACE, MULTIPV})
+    CAPABILITIES = frozenset({STOP, NEW_GAME, MOVES_TO_GO, MULTIPV})
     SCORE_UNIT = "1/400 of the logit of winning"
     OPTIONS = (
-        Option("weights", str, "", "file of weights"),
-        # more patience spends the clock before the game is decided: docs/experiments/006
+        Option("weights", str, "", "file of the network's weights [default: the package's own]"),
+        # docs/experiments/006
         *ab_options(patience=0.35),
     )
 
@@ -184,29 +180,19 @@ cdef class Engine:
         ab_free(self.search)
         table_free(self.evaluator, sizeof(Evaluator))
 
-    def forget(self):
-        """Begin a new game: nothing is known of positions searched before."""
-        ab_forget(self.search)
+    def new_game(self):
+        ab_new_game(self.search)
 
     def stop(self):
-        """End the search that runs in another thread; it returns what it has found."""
         self.search.stopped = True
 
-    def pace(self, Position position):
-        """What is left of a clock is divided by so much.
-
-        12 moves and 1.2 for every empty cell are to come, on average. The pace is less, and falls
-        faster: most searches end before the time meant (PATIENCE), most games are decided before
-            they end, and what is left of the clock then is lost (docs/experiments/006).
-        """
+    def moves_to_go(self, Position position):
+        # On average, 12 + 1.2 * empty cells moves are to come. The divisor is smaller and falls
+        # faster: most searches end before the planned time (patience), most games are decided
+        # before they end, and time left on the clock is lost (docs/experiments/006).
         return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.engine.Engine`.
-
-        The score is 400 times the logit of the expected result, a forced win in n plies 30,000 - n.
-        Raises RuleError when the game is over.
-        """
         cdef Board root = position.board
         if over(&root):
             raise RuleError("the game is over")

@@ -1,5 +1,7 @@
-"""Positions of Ataxx as FEN, the way the field's programs write them; RULES.md tells the form.
-Shared by both rules."""
+"""Parse and format positions of Ataxx as FEN, for both kinds of rules.
+
+Other Ataxx programs use the same format; RULES.md describes it.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ SIZE = 7
 EMPTY, FIRST, SECOND, WALL = range(4)
 LETTERS = {FIRST: "x", SECOND: "o", WALL: "-"}
 START = "x5o/7/7/7/7/7/o5x x 0 1"
-MOST = 9999
-"""The greatest halfmove count and move number: fast rules keep them in 16 bits."""
+MAX_COUNT = 9999
+"""The greatest halfmove count and move number: the fast rules store them in 16 bits."""
 
 
 def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
-    """The 49 labels row by row from the top left, the plies played, and the plies since the last
-    division. Raises TextError."""
+    """Parse a FEN text. Raises TextError.
+
+    Returns:
+        The 49 labels, row by row from the top left; the plies played; the plies since the last
+        division.
+    """
     words = text.split()
     if len(words) != 4:
         raise TextError(
@@ -36,7 +42,7 @@ def parse_fen(text: str) -> tuple[tuple[int, ...], int, int]:
 
 
 def format_fen(cells: Sequence[int], ply: int, halfmoves: int) -> str:
-    """The text from which `parse_fen` reads these."""
+    """Return the text that `parse_fen` parses into these values."""
     rows = []
     for start in range(0, SIZE * SIZE, SIZE):
         row = "".join(LETTERS.get(label, " ") for label in cells[start : start + SIZE])
@@ -70,6 +76,6 @@ def _parse_board(text: str) -> tuple[int, ...]:
 
 
 def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) <= len(str(MOST))):
-        raise TextError(f"{word[:40]!r} is not a count from 0 to {MOST}")
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(MAX_COUNT))):
+        raise TextError(f"{word[:40]!r} is not a count from 0 to {MAX_COUNT}")
     return int(word)

@@ -1,8 +1,8 @@
-"""`python -m ataxx.make_openings`: makes the book of balanced openings, ataxx/openings.txt.
+"""`python -m ataxx.make_openings`: make the book of balanced openings, ataxx/openings.txt.
 
-An opening is so many random plies from the start, of which the engine, with a fixed number of
-nodes, finds that neither side is far ahead. No two are the same by turning and reflecting the
-board. The book says at its head how it was made.
+An opening is a fixed number of random plies from the start. The engine searches it with a fixed
+number of nodes and must find neither side far ahead. No opening is a rotation or reflection of
+another. The first line of the book is the command that made it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ataxx.fen import SIZE
 from ataxx.openings import BOOK
 from ataxx.players import NAMES, player
 from ataxx.rules import Position
-from core.engine import FORGET, can
+from core.engine import NEW_GAME, can
 from core.limits import Limits
 
 
 def symmetries() -> Iterator[list[int]]:
-    """For each of the eight ways to lay the board on itself, which cell comes to lie on each."""
+    """Yield the eight rotations and reflections: for each cell, the cell that is moved to it."""
     board = [[row * SIZE + column for column in range(SIZE)] for row in range(SIZE)]
     for _ in range(2):
         for _ in range(4):
@@ -40,15 +40,24 @@ SYMMETRIES = list(symmetries())
 
 
 def canonical(position: Position) -> tuple[int, ...]:
-    """The cells of a position, the same for all that are laid on it by a symmetry."""
+    """Return the cells of a position, the same for all its rotations and reflections."""
     return min(tuple(position.cells[cell] for cell in order) for order in SYMMETRIES)
 
 
 def openings(
     plies: int, nodes: int, most: int, seed: int, name: str
 ) -> Iterator[tuple[Position, int]]:
-    """Openings without end, or until nearly all that are drawn are known, with their scores for the
-    side to move."""
+    """Yield balanced openings with their scores, until 1000 drawn ones in a row are unusable.
+
+    A drawn opening is unusable if its game has ended or a symmetric one was drawn before.
+
+    Args:
+        plies: Plies of each opening.
+        nodes: Nodes per search.
+        most: Greatest score of a balanced opening, for either side.
+        seed: Seed of the random plies and of the player.
+        name: The built-in player that evaluates.
+    """
     random = Random(seed)
     engine: Any = player(name, seed)
     known: set[tuple[int, ...]] = set()
@@ -62,8 +71,8 @@ def openings(
             continue
         repeated = 0
         known.add(canonical(position))
-        if can(engine, FORGET):
-            engine.forget()  # what was searched before must not matter
+        if can(engine, NEW_GAME):
+            engine.new_game()  # a score must not depend on earlier searches
         score = engine.choose(position, Limits(nodes=nodes)).score
         if abs(score) <= most:
             yield position, score
@@ -74,29 +83,32 @@ def main(arguments: list[str]) -> int:
         prog="python -m ataxx.make_openings", description="Make the book of balanced openings."
     )
     parser.add_argument(
-        "--plies", type=int, default=4, help="of each opening (default: %(default)s)"
+        "--plies", type=int, default=4, help="plies per opening (default: %(default)s)"
     )
     parser.add_argument(
-        "--count", type=int, default=2000, help="of openings (default: %(default)s)"
+        "--count", type=int, default=2000, help="number of openings (default: %(default)s)"
     )
     parser.add_argument(
         "--nodes",
         type=int,
         default=20000,
-        help="of the search that weighs each (default: %(default)s)",
+        help="nodes per search (default: %(default)s)",
     )
     parser.add_argument(
         "--most",
         type=int,
         default=60,
-        help="score of a balanced one, for either side (default: %(default)s)",
+        help="greatest score of a balanced opening, for either side (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     parser.add_argument(
-        "--player", default=NAMES[0], choices=NAMES, help="who weighs (default: %(default)s)"
+        "--player",
+        default=NAMES[0],
+        choices=NAMES,
+        help="player that evaluates (default: %(default)s)",
     )
     parser.add_argument(
-        "--out", type=Path, default=BOOK, metavar="FILE", help="default: %(default)s"
+        "--out", type=Path, default=BOOK, metavar="FILE", help="the book (default: %(default)s)"
     )
     chosen = parser.parse_args(arguments)
     command = " ".join(
@@ -116,7 +128,9 @@ def main(arguments: list[str]) -> int:
     )
     lines += [position.text() for position, _ in shown]
     if len(lines) <= chosen.count:
-        print(f"only {len(lines) - 1} openings are balanced enough", file=sys.stderr)
+        print(
+            f"only {len(lines) - 1} openings are balanced; raise --plies or --most", file=sys.stderr
+        )
     chosen.out.write_text("".join(line + "\n" for line in lines), encoding="ascii", newline="\n")
     return 0
 

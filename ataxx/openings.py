@@ -1,5 +1,7 @@
-"""Openings for games that are to differ: the option `opening`. `ataxx/openings.txt` holds them;
-`python -m ataxx.make_openings` made it."""
+"""Balanced openings, which make games differ: the option `opening`.
+
+`python -m ataxx.make_openings` made the book, `ataxx/openings.txt`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,15 @@ from ataxx.fen import parse_fen
 from core.errors import UnknownNameError
 
 BOOK = Path(__file__).with_name("openings.txt")
-"""A position a line, as FEN; lines that begin with # say how they were made."""
+"""One FEN per line. A line that begins with # is the command that made the following ones."""
 
 
 def start_fen(plies: int, seed: int) -> str:
-    """The start of a game: an opening of so many plies, which `seed` chooses. Raises
-    UnknownNameError.
+    """Return the FEN of the opening of `plies` plies that `seed` selects.
 
-    As many seeds in a row as there are openings choose different ones.
+    With n openings of that length, n consecutive seeds select n different ones.
+
+    Raises UnknownNameError if the book has no opening of that length.
     """
     openings = _book()
     if plies not in openings:
@@ -29,7 +32,7 @@ def start_fen(plies: int, seed: int) -> str:
 
 @cache
 def _book() -> dict[int, list[str]]:
-    """Plies -> the openings of that length, in the book's order."""
+    """Return plies -> the openings of that length, in the book's order."""
     openings: dict[int, list[str]] = {}
     for line in BOOK.read_text(encoding="ascii").splitlines():
         if not line.startswith("#"):

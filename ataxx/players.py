@@ -1,5 +1,7 @@
-"""The built-in players of Ataxx, by name. All but `bot` are frozen: opponents to measure against
-must not improve with us."""
+"""The built-in players of Ataxx, by name.
+
+All but `bot` are frozen: opponents for measurements must not improve.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,23 @@ NAMES = ("bot", "greedy", "random")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:hash=16; `seed` makes its random
-    choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """Return the built-in player of a name with options, such as bot:hash=16.
+
+    Args:
+        name: Name and options.
+        seed: Seed of its random choices.
+
+    Raises:
+        UnknownNameError: No such player or option.
+        TextError: An option has a bad value.
+        ImportError: The player is not compiled.
+    """
     return configured(name, lambda bare: _maker(bare, seed))
 
 
 def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
     if name == "bot":
-        from ataxx.engine import Engine  # noqa: PLC0415  (compiled; the others need nothing)
+        from ataxx.engine import Engine  # noqa: PLC0415  (compiled; the simple players are not)
 
         return Engine
     if name == "greedy":

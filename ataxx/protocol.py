@@ -1,8 +1,7 @@
-"""Ataxx' texts in both directions and our log; shared by agent and judge. Translation and nothing
-else.
+"""Translate Ataxx's line protocol and quartet's log, for agent and judge.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
-agent's sake.
+`core.rules.LineProtocol` is the contract of these functions. Imports are few, because agents must
+start fast.
 """
 
 from __future__ import annotations
@@ -16,34 +15,37 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASS = (-1, -1, -1, -1)
-"""The ply of a player who cannot move; it has a text like any other."""
+"""The ply of a player who cannot move. It has a text like any other ply."""
 
 MALFORMED, ILLEGAL = "Parse failed", "Not legal"
-"""Our log's codes for a foul; ALPHANO itself has one word for both, RE."""
+"""The codes for a forfeit in quartet's log. The contest site ALPHANO shows RE for both."""
 
 
 def format_message(message: Message, seat: int) -> str:  # noqa: ARG001
-    """A judge's line. This judge sends no Init: raises ValueError."""
+    """Return the judge's line for a message.
+
+    Raises ValueError for an Init, which this judge never sends.
+    """
     return _DIALECT.format_message(message)
 
 
 def parse_message(line: str, seat: int) -> Message:  # noqa: ARG001
-    """What the judge said. Raises TextError."""
+    """Return the message of a judge's line. Raises TextError."""
     return _DIALECT.parse_message(line)
 
 
 def check_ready(answer: str) -> None:
-    """Raises TextError where the answer is not exactly OK."""
+    """Raise TextError unless the answer is exactly OK."""
     dialect.check_ready(answer, MALFORMED)
 
 
 def format_answer(move: tuple[int, ...], seat: int) -> str:  # noqa: ARG001
-    """The line by which a program plays a move."""
+    """Return the line with which a program plays a move."""
     return f"MOVE {_words(move)}"
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
-    """The move in a program's answer. Raises TextError."""
+    """Return the move of a program's answer. Raises TextError."""
     word, *rest = text.split() or [""]
     if word != "MOVE":
         raise TextError(
@@ -56,14 +58,14 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
 
 
 def format_entry(entry: Entry) -> str | None:
-    """A line of our log, None for what it does not record."""
+    """Return the line of quartet's log, None for an entry that it does not record."""
     if isinstance(entry, Init):
         return f"INIT {entry.text}"
     return _DIALECT.format_entry(entry)
 
 
 def parse_entry(line: str) -> Entry:
-    """What a line of our log says. Raises TextError."""
+    """Return the entry of a line of quartet's log. Raises TextError."""
     word, _, rest = line.partition(" ")
     if word == "INIT":
         return Init(rest.strip())

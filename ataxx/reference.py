@@ -1,5 +1,7 @@
-"""The rules of Ataxx in plain Python, slow and readable: the referee's truth. RULES.md tells them
-in words."""
+"""The reference rules of Ataxx in plain Python: slow and readable. The judge uses them.
+
+RULES.md describes the rules.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from dataclasses import dataclass, replace
 from ataxx import protocol
 from ataxx.fen import EMPTY, FIRST, SECOND, SIZE, START, format_fen, parse_fen
 from core.errors import IllegalMoveError, RuleError
-from core.rules import GameInfo, LineJudge, Move, Option
+from core.rules import GameInfo, LineJudge, Move, RuleOption
 
 PLIES = 400
-"""Actions of both players together until the game is stopped."""
+"""Plies of both players together after which the game ends."""
 
 INFO = GameInfo(
     name="ataxx",
@@ -22,19 +24,20 @@ INFO = GameInfo(
     score_name="cells",
     lines=LineJudge(init=False, megabytes=1024),
     options={
-        "plies": Option(PLIES, "plies of both players together until the game is stopped"),
-        "halfmove_limit": Option(
+        "plies": RuleOption(PLIES, "plies of both players together after which the game ends"),
+        "halfmove_limit": RuleOption(
             0,
-            "plies in a row without a division that end the game, 0 for no such rule (the field's "
-            "programs: 100)",
+            "plies in a row without a division that end the game, 0: no limit (other programs use "
+            "100)",
         ),
-        "opening": Option(
+        "opening": RuleOption(
             0,
-            "plies of a balanced opening from the book, by the seed, before the players take over",
+            "plies of a balanced opening, which the seed selects from the book; 0: none",
             of_start=True,
         ),
     },
     adapters={"uai": "ataxx.uai_adapter"},
+    move_aliases=True,
 )
 
 PASS: Move = protocol.PASS
@@ -45,13 +48,14 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class Position:
-    """A position of Ataxx; see `core.rules.Position` for what its methods promise.
+    """A position of Ataxx. `core.rules.Position` is the contract of its methods.
 
     Attributes:
-        cells: 49 labels row by row from the top left: EMPTY, FIRST, SECOND or WALL.
-        ply: plies played; the seat to move is ply mod 2.
-        halfmoves: plies since the last division, passes included.
-        plies, halfmove_limit: the options.
+        cells: 49 labels, row by row from the top left: EMPTY, FIRST, SECOND or WALL.
+        ply: Plies played; the seat to move is ply mod 2.
+        halfmoves: Plies since the last division, passes included.
+        plies: Plies after which the game ends.
+        halfmove_limit: Plies in a row without a division that end the game. 0: no limit.
     """
 
     cells: tuple[int, ...]
@@ -64,22 +68,24 @@ class Position:
     def start(
         cls, seed: int = 0, plies: int = PLIES, halfmove_limit: int = 0, opening: int = 0
     ) -> Position:
-        """The start of every game, or an opening of so many plies, which `seed` chooses. Raises
-        UnknownNameError."""
+        """Return the usual start, or the opening of `opening` plies that `seed` selects.
+
+        Raises UnknownNameError if the book has no opening of that length.
+        """
         if opening == 0:
             return cls.parse(START, plies, halfmove_limit)
-        # Agents never ask for one, and bundles have no book.
+        # Agents never need one, and bundles have no book.
         from ataxx.openings import start_fen  # noqa: PLC0415
 
         return cls.parse(start_fen(opening, seed), plies, halfmove_limit)
 
     @classmethod
     def parse(cls, text: str, plies: int = PLIES, halfmove_limit: int = 0) -> Position:
-        """A position as FEN. Raises TextError."""
+        """Parse a FEN text. Raises TextError."""
         return cls(*parse_fen(text), plies, halfmove_limit)
 
     def text(self) -> str:
-        """The position as FEN."""
+        """Return the position as FEN."""
         return format_fen(self.cells, self.ply, self.halfmoves)
 
     @property
@@ -88,8 +94,7 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """When a side has no pieces, nobody can move (so on a full board), or a limit is
-        reached."""
+        """True if a side has no pieces, neither side can move, or a limit is reached."""
         return (
             self.ply >= self.plies
             or (0 < self.halfmove_limit <= self.halfmoves)
@@ -113,8 +118,10 @@ class Position:
         return sorted(moves)
 
     def canonical(self, move: Move) -> Move:
-        """The name under which `legal` has a move: whichever piece divides, what comes of it is the
-        same, so the first one is named."""
+        """Return the alias of a move that `legal` lists.
+
+        All pieces next to a cell give the same result by dividing into it; `legal` lists the first.
+        """
         if len(move) != 4 or move[:2] not in INDEX or move[2:] not in INDEX:
             return move
         start, end = INDEX[move[:2]], INDEX[move[2:]]
@@ -123,17 +130,19 @@ class Position:
         return next(NAMES[s] for s in NEAR[end] if self.cells[s] == self._mine) + move[2:]
 
     def play(self, move: Move) -> Position:
-        """The position after `move`, in which any of the pieces that could divide may be named.
-        Raises IllegalMoveError."""
+        """Return the position after `move`, which may name any of the pieces that can divide.
+
+        Raises IllegalMoveError.
+        """
         if self.canonical(move) not in self.legal():
             raise IllegalMoveError(self._why_illegal(move), protocol.ILLEGAL)
         return self._after(move)
 
     def lose_turn(self) -> Position:
-        raise RuleError("Ataxx knows no lost turn: a foul loses the game")
+        raise RuleError("Ataxx has no forfeited turns: an illegal move loses the game")
 
     def scores(self) -> tuple[int | None, ...]:
-        """The cells of both seats."""
+        """Return the number of cells of each seat."""
         return self.cells.count(FIRST), self.cells.count(SECOND)
 
     def perft(self, depth: int) -> int:
@@ -156,7 +165,7 @@ class Position:
         )
 
     def _after(self, move: Move) -> Position:
-        """The position after a legal move."""
+        """Return the position after a legal move."""
         if move == PASS:
             return replace(self, ply=self.ply + 1, halfmoves=self.halfmoves + 1)
         start, end = INDEX[move[:2]], INDEX[move[2:]]
@@ -172,7 +181,7 @@ class Position:
         return replace(self, cells=tuple(cells), ply=self.ply + 1, halfmoves=halfmoves)
 
     def _why_illegal(self, move: Move) -> str:
-        """One sentence for the loser of the game."""
+        """Return the reason in one sentence."""
         if self.over:
             return "the game is over"
         if move == PASS:
@@ -195,12 +204,12 @@ class Position:
 NAMES: tuple[Move, ...] = tuple(
     (row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1)
 )
-"""(row, column) of every cell, from 1, as the judge says it."""
+"""(row, column) of every cell, from 1, as in the judge's protocol."""
 INDEX = {name: index for index, name in enumerate(NAMES)}
 
 
 def _at_distance(distance: int) -> tuple[tuple[int, ...], ...]:
-    """For every cell those at that distance, in ascending order."""
+    """Return, for every cell, the cells at that distance in ascending order."""
     return tuple(
         tuple(INDEX[b] for b in NAMES if max(abs(a[0] - b[0]), abs(a[1] - b[1])) == distance)
         for a in NAMES

@@ -1,6 +1,5 @@
-/* The cells one step and two steps away from each cell, by its bit (see rules.pxd); none for guard
-   bits.
-   * tests/test_ataxx_fast_rules.py holds them against the reference rules. */
+/* The cells one step and two steps away from each cell, by its bit (see rules.pxd); 0 for guard
+   bits. tests/test_ataxx_fast_rules.py compares them with the reference rules. */
 #ifndef ATAXX_RINGS_H
 #define ATAXX_RINGS_H
 

@@ -1,12 +1,11 @@
-"""The fast rules of Ataxx: two boards of bits, moves in 12 bits, positions by value.
+"""The fast rules of Ataxx: bitboards, moves in 12 bits, positions by value.
 
     bit     row * 8 + column      rows and columns 0 .. 6 from the top left; column 7 and row 7 are
                                   guards that are never set
-    move    from << 6 | to        a division names its destination twice; PASS_MOVE is 63 << 6 | 63
+    move    from << 6 | to        a division (clone) has from = to; PASS_MOVE is 63 << 6 | 63
 
-There is no unmake: a position is 32 bytes, and a search copies it. Its key is not kept up either
-but computed where it is wanted: a few multiplications cost less than going through the captured
-    pieces.
+There is no unmake: a position has 32 bytes, and a search copies it. The key is not incremental: a
+few multiplications cost less than a loop over the captured pieces.
 """
 
 from libc.stdint cimport int16_t, uint16_t, uint64_t
@@ -22,7 +21,7 @@ cdef extern from "ataxx/rings.h" nogil:
 ctypedef uint16_t Move
 
 cdef enum:
-    # no position has more than 179 leaps (a bound by linear programming) and 48 divisions
+    # at most 179 leaps (a bound by linear programming) and 48 divisions
     MAX_MOVES = 256
     PASS_MOVE = 0xFFF
 
@@ -31,20 +30,18 @@ cdef struct Board:
     uint64_t closed         # walls
     int16_t ply             # the seat to move is ply & 1
     int16_t halfmoves       # plies since the last division, passes included
-    int16_t last_ply        # the game is stopped here
+    int16_t last_ply        # the game ends at this ply
     int16_t halfmove_limit  # 0: no such rule
 
 
 cdef inline uint64_t near(uint64_t cells) noexcept nogil:
-    """These cells and those within one step of them; what lies on guards or walls is for the caller
-    to mask."""
+    """Return these cells and those within one step. The caller masks guards and walls."""
     cdef uint64_t rows = cells | cells << 1 | cells >> 1
     return rows | rows << 8 | rows >> 8
 
 
 cdef inline uint64_t far(uint64_t cells) noexcept nogil:
-    """These cells and those within two steps of them; what lies on guards or walls is for the
-    caller to mask."""
+    """Return these cells and those within two steps. The caller masks guards and walls."""
     return near(near(cells) & CELLS)
 
 
@@ -53,8 +50,7 @@ cdef inline uint64_t empty_cells(const Board* b) noexcept nogil:
 
 
 cdef inline bint stopped(const Board* b) noexcept nogil:
-    """Whether a side has no pieces or a limit is reached: the ends of a game that do not ask who
-    can move."""
+    """Return true if a side has no pieces or a limit is reached, which ends the game."""
     return (
         b.pieces[0] == 0 or b.pieces[1] == 0 or b.ply >= b.last_ply or (
             b.halfmove_limit > 0 and b.halfmoves >= b.halfmove_limit
@@ -63,12 +59,12 @@ cdef inline bint stopped(const Board* b) noexcept nogil:
 
 
 cdef inline bint over(const Board* b) noexcept nogil:
-    """Whether the game has ended."""
+    """Return true if the game has ended."""
     return stopped(b) or far(b.pieces[0] | b.pieces[1]) & empty_cells(b) == 0
 
 
 cdef inline int count_moves(const Board* b) noexcept nogil:
-    """How many moves `generate` would find."""
+    """Return the number of moves of `generate`."""
     cdef uint64_t own = b.pieces[b.ply & 1]
     cdef uint64_t empty = empty_cells(b)
     cdef int count = popcount64(near(own) & empty)
@@ -81,12 +77,12 @@ cdef inline int count_moves(const Board* b) noexcept nogil:
 cdef inline int moves_onto(
     uint64_t own, uint64_t targets, uint64_t leaps, Move* moves
 ) noexcept nogil:
-    """The divisions onto the cells of `targets`, then the leaps of `own` onto those of `leaps`,
-    into `moves`; returns how many."""
+    """Write the divisions onto `targets`, then the leaps of `own` onto `leaps`; return their
+    number."""
     cdef int count = 0
     cdef int start
     while targets:
-        moves[count] = <Move>(lowest_bit64(targets) * 65)   # twice the same
+        moves[count] = <Move>(lowest_bit64(targets) * 65)   # from = to
         count += 1
         targets &= targets - 1
     while own:
@@ -101,8 +97,8 @@ cdef inline int moves_onto(
 
 
 cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The pseudolegal moves of the side to move into `moves` (MAX_MOVES fit), divisions first;
-    returns how many, 0 when it is stuck."""
+    """Write the pseudolegal moves to `moves` (room for MAX_MOVES), divisions first; return their
+    number, 0 if the side to move has no move."""
     cdef uint64_t own = b.pieces[b.ply & 1]
     cdef uint64_t empty = empty_cells(b)
     return moves_onto(own, near(own) & empty, empty, moves)
@@ -122,15 +118,14 @@ cdef inline void make(Board* b, Move move) noexcept nogil:
         return
     if start == end:
         b.halfmoves = 0
-    # A division flips its empty destination, which is set the next moment: no branch for what a
-    # leap leaves behind.
+    # Branch-free: a division flips its own empty destination, which is then set.
     b.pieces[seat] = (own ^ <uint64_t>1 << start) | <uint64_t>1 << end | captured
     b.pieces[seat ^ 1] = other ^ captured
 
 
 cdef inline uint64_t key(const Board* b) noexcept nogil:
-    """Hash of the pieces and the side to move; walls are the same for a whole game. Every bit is as
-    good as any other."""
+    """Return the hash of the pieces and the side to move, well mixed in all bits. Walls are the
+    same for a whole game."""
     return mix64(mix64(b.pieces[0] | <uint64_t>(b.ply & 1) << 63) ^ b.pieces[1])
 
 

@@ -1,11 +1,11 @@
-"""The fast rules of Ataxx behind the face of `core.rules.Position`."""
+"""The fast rules of Ataxx, with the interface of `core.rules.AliasedPosition`."""
 
 from collections.abc import Sequence
 
 from core.rules import Move
 
 class Position:
-    """A position of Ataxx, a value: `play` gives a new one."""
+    """An immutable position of Ataxx."""
 
     @classmethod
     def start(
@@ -22,8 +22,8 @@ class Position:
         plies: int = ...,
         halfmove_limit: int = 0,
     ) -> Position:
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it
-        cannot hold."""
+        """Return the position with these 49 labels; see `reference.Position`. Raises RuleError if a
+        label or a number is out of range."""
 
     @property
     def cells(self) -> tuple[int, ...]: ...
@@ -44,17 +44,17 @@ class Position:
         """Hash of the pieces and the side to move."""
 
     def recomputed_key(self) -> int:
-        """The same, from the labels of the cells."""
+        """Return the same hash, computed from the labels of the cells."""
 
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...
     def pseudolegal(self) -> list[Move]: ...
     def canonical(self, move: Move) -> Move:
-        """The name under which `legal` has a move; see `reference.Position`."""
+        """Return the alias of a move that `legal` lists; see `reference.Position`."""
 
     def play(self, move: Move) -> Position: ...
     def lose_turn(self) -> Position: ...
     def scores(self) -> tuple[int | None, ...]: ...
     def perft(self, depth: int, bulk: bool = True) -> int:
-        """Sequences of `depth` plies from here. Without `bulk` the last ply is made, too, not only
-        counted: the same number, slower."""
+        """Return the number of sequences of `depth` plies. Without `bulk`, the last ply is made,
+        not only counted: the same number, slower."""

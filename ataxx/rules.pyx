@@ -1,5 +1,4 @@
-"""The fast rules of Ataxx; rules.pxd holds what searches use, this is the thin Python face and
-perft."""
+"""The fast rules of Ataxx for Python, and perft; searches use rules.pxd."""
 
 from core.native.bits cimport lowest_bit64, popcount64
 from libc.stdint cimport uint64_t
@@ -9,17 +8,16 @@ from ataxx.protocol import ILLEGAL, PASS
 from core.errors import IllegalMoveError, RuleError
 
 PLIES = 400
-LONGEST = 20_000    # of `plies` and `halfmove_limit`: what a FEN can add to it still fits 16 bits
+LONGEST = 20_000    # bound of `plies` and `halfmove_limit`; with a FEN's counters it fits 16 bits
 
 
 cdef tuple cell_name(int bit):
-    """(row, column) as the judge says it."""
+    """Return (row, column), from 1, as in the judge's protocol."""
     return (bit >> 3) + 1, (bit & 7) + 1
 
 
 cdef tuple move_tuple(const Board* b, Move move):
-    """The pseudolegal move as Python sees it; for a division the first of the pieces that could
-    divide is named."""
+    """Return a pseudolegal move as a tuple; a division names the first piece that can divide."""
     cdef int start = move >> 6
     cdef int end = move & 63
     if move == PASS_MOVE:
@@ -30,7 +28,7 @@ cdef tuple move_tuple(const Board* b, Move move):
 
 
 cdef Move move_code(tuple move) except? 0xFFFF:
-    """The code of a move given as a tuple; PASS_MOVE also for what is none on any board."""
+    """Return the code of a tuple; PASS_MOVE also for a move that exists on no board."""
     cdef int start, end
     if len(move) != 4 or not all([1 <= x <= SIZE for x in move]):
         return PASS_MOVE
@@ -44,7 +42,7 @@ cdef Move move_code(tuple move) except? 0xFFFF:
 
 
 cdef uint64_t count_leaves(const Board* b, int depth) noexcept nogil:
-    """Perft with bulk counting: the last ply is counted, not made. depth >= 1."""
+    """Perft with bulk counting: moves of the last ply are counted, not made. depth >= 1."""
     cdef Move moves[MAX_MOVES]
     cdef Board after
     cdef int count, i
@@ -67,12 +65,12 @@ cdef uint64_t count_leaves(const Board* b, int depth) noexcept nogil:
 
 
 cdef inline bint is_sound(const Board* b) noexcept nogil:
-    """Always so; but a compiler that knew it would leave out making the position."""
+    """Always true, but unknown to the compiler, which could otherwise skip making the move."""
     return b.pieces[0] & b.pieces[1] == 0 and b.ply > 0 and b.halfmoves >= 0
 
 
 cdef uint64_t make_leaves(const Board* b, int depth) noexcept nogil:
-    """Perft that makes every ply, the last one too. depth >= 1."""
+    """Perft that makes the moves of the last ply, too. depth >= 1."""
     cdef Move moves[MAX_MOVES]
     cdef Board after
     cdef int count, i
@@ -96,13 +94,13 @@ cdef uint64_t make_leaves(const Board* b, int depth) noexcept nogil:
 
 
 cdef class Position:
-    """A position of Ataxx, a value: `play` gives a new one. See `core.rules.Position`."""
+    """An immutable position of Ataxx; see rules.pyi."""
 
     @staticmethod
     def start(object seed=0, object plies=PLIES, object halfmove_limit=0, object opening=0):
         if opening == 0:
             return Position.parse(START, plies, halfmove_limit)
-        from ataxx.openings import start_fen    # agents never ask for one
+        from ataxx.openings import start_fen    # agents never use it
 
         return Position.parse(start_fen(opening, seed), plies, halfmove_limit)
 
@@ -114,8 +112,6 @@ cdef class Position:
     def from_cells(
         cells, object ply=0, object halfmoves=0, object plies=PLIES, object halfmove_limit=0
     ):
-        """The position with these 49 labels; see `reference.Position`. Raises RuleError for what it
-        cannot hold."""
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef int index, label
@@ -234,13 +230,12 @@ cdef class Position:
         raise IllegalMoveError(f"{move} is not legal here", ILLEGAL)
 
     cdef bint _owns(self, tuple move):
-        """Whether the side to move has a piece on the cell that the move, which has a code, starts
-        from."""
+        """Return true if the side to move has a piece on the start cell of a well-formed move."""
         cdef int bit = (move[0] - 1) * 8 + move[1] - 1
         return self.board.pieces[self.board.ply & 1] >> bit & 1
 
     def lose_turn(self):
-        raise RuleError("Ataxx knows no lost turn: a foul loses the game")
+        raise RuleError("Ataxx has no forfeited turns: an illegal move loses the game")
 
     def scores(self):
         return popcount64(self.board.pieces[0]), popcount64(self.board.pieces[1])

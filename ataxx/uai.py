@@ -1,8 +1,7 @@
-"""`python -m ataxx --uai`: the program that other people's user interfaces and match tools run.
-RULES.md lists what it understands.
+"""`python -m ataxx --uai`: the program for user interfaces and match tools of others.
 
-A search runs in a thread of its own, so that `stop` and `isready` are heard meanwhile. A command
-that cannot be followed is answered by an `info string` line.
+RULES.md lists the commands. A search runs in its own thread, so that the program answers `stop` and
+`isready` during it. A command that cannot be followed is answered by an `info string` line.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from core.agent.files import BAD_INPUT, complain
 from core.agent.lines import CLOCK
 from core.background import BackgroundSearch
 from core.engine import (
-    FORGET,
+    MOVES_TO_GO,
     MULTIPV,
+    NEW_GAME,
     NO_UNIT,
-    PACE,
     can,
     options_of,
     parse_player,
@@ -43,15 +42,15 @@ if TYPE_CHECKING:
     from core.limits import SearchInfo
 
 OVERHEAD_MS = 5
-"""Of a move's time, for what is not search: threads, pipes, and whoever measures it."""
+"""Milliseconds of a move's time that are not searched: threads, pipes, the other side's clock."""
 INCREMENT_SHARE = 0.8
-"""Of an increment, beside the move's share of the clock."""
+"""Part of an increment that is added to the move's share of the clock."""
 ENDLESS_PLIES = 19_999
-"""The limit of a game that goes on beyond ours; fast rules know no longer one."""
+"""Ply limit of a game that continues beyond ours; the fast rules allow no higher one."""
 ENDLESS_DEPTH = 1000
-"""Of an endless search; without any limit an engine takes one of its own."""
+"""Depth limit of an endless search; without any limit an engine sets its own."""
 NUMBERS = ("movetime", "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "perft")
-"""What `go` takes with a number; times in milliseconds. As everywhere in the field, b is x, who
+"""Words of `go` that take a number; times are in milliseconds. By UAI's convention b is x, who
 moves first, and w is o."""
 FLAGS = ("infinite", "ponder")
 
@@ -63,20 +62,24 @@ OPTIONS = {
     "HalfmoveLimit": (0, 0, 1000),
     "PlyLimit": (PLIES, 1, ENDLESS_PLIES),
 }
-"""What `setoption` sets beside the player's own options, all of them numbers: default, least, most.
-MultiPV is for players with several lines; there is one thread."""
+"""Options in addition to the player's own: default, minimum, maximum. MultiPV is offered if the
+player shows several lines. Threads is fixed at 1."""
 NO_VALUE = "<empty>"
-"""How the field's programs write an empty string."""
+"""UAI's text for an empty string."""
 
 
-class Program:
-    """What a UAI program knows: its options, the position, and the search that goes on."""
+class UaiProgram:
+    """The state of the program: options, position and the running search."""
 
     def __init__(
         self, make_player: Callable[[Mapping[str, str]], Searcher[Any]], say: Callable[[str], None]
     ) -> None:
-        """`make_player` takes the player's options that were set, as texts; `say` gets lines, from
-        two threads."""
+        """Prepare the program.
+
+        Args:
+            make_player: Makes a player with these options, as texts.
+            say: Prints a line; it is called from two threads.
+        """
         self._make_player = make_player
         self._say = say
         self._options = {name: default for name, (default, _, _) in OPTIONS.items()}
@@ -88,8 +91,7 @@ class Program:
         self._released = threading.Event()
 
     def hear(self, line: str) -> bool:
-        """Follow a command; whether there may be another one. It never raises, whatever the line
-        says."""
+        """Follow a command, and return False after `quit`. It never raises an exception."""
         word, *words = line.split() or [""]
         if word in ("", "quit"):
             self._stop()
@@ -102,7 +104,7 @@ class Program:
                 follow(words)
         except QuartetError as error:
             self._complain(str(error))
-        except Exception as error:  # noqa: BLE001  (a bug of ours must not end the conversation)
+        except Exception as error:  # noqa: BLE001  (a bug here must not end the program)
             self._complain(f"internal error: {type(error).__name__}: {error}")
         return True
 
@@ -141,7 +143,7 @@ class Program:
         self._position = self._read(*self._start)
 
     def _set_own(self, option: Option, value: str) -> None:
-        """Set an option of the player, which begins anew. Raises TextError."""
+        """Set an option of the player by making a new player. Raises TextError."""
         settings = {**self._settings, option.name: "" if value == NO_VALUE else value}
         option.read(settings[option.name])
         self._player = self._make_player(settings)
@@ -149,8 +151,8 @@ class Program:
 
     def _on_uainewgame(self, words: Sequence[str]) -> None:  # noqa: ARG002
         self._await_search()
-        if can(self._player, FORGET):
-            self._player.forget()
+        if can(self._player, NEW_GAME):
+            self._player.new_game()
 
     def _on_position(self, words: Sequence[str]) -> None:
         self._await_search()
@@ -189,7 +191,7 @@ class Program:
         def tell_move(found: SearchInfo | None, error: Exception | None) -> None:
             if error is not None:
                 self._complain(f"internal error: {type(error).__name__}: {error}")
-            # whoever asked for an endless search does not want to hear a move before `stop`
+            # an endless search prints its move only after `stop`
             self._released.wait()
             self._say(
                 f"bestmove {format_uai(position.legal()[-1] if found is None else found.move)}"
@@ -203,22 +205,24 @@ class Program:
     # What they need
 
     def _stop(self) -> None:
-        """End the search, if there is one; its move has then been said."""
+        """End the search, if one is running, after it has printed its move."""
         self._released.set()
         if self._search is not None:
             self._search.stop()
             self._search = None
 
     def _await_search(self) -> None:
-        """Let a search come to its end, as those with a bound do. Raises TextError where an endless
-        one goes on."""
+        """Wait for a search with a limit to end. Raises TextError if an endless one is running."""
         if self._search is not None and not self._search.over:
             if not self._released.is_set():
-                raise TextError("a search goes on; stop it first")
+                raise TextError("a search is running; stop it first")
             self._search.wait()
 
     def _read(self, fen: str, moves: Sequence[str]) -> Position:
-        """A position by a FEN, whose last two words may be missing, and moves. Raises TextError."""
+        """Return the position of a FEN, whose last two words may be missing, after moves.
+
+        Raises TextError.
+        """
         words = fen.split()
         if len(words) in (2, 3):
             words += ["0", "1"][len(words) - 2 :]
@@ -234,8 +238,10 @@ class Program:
 
     @staticmethod
     def _parse_go(words: Sequence[str]) -> dict[str, int]:
-        """What `go` was given. Raises TextError."""
-        wanted = {}
+        """Parse the words after `go`. Other words are ignored next to a known limit. Raises
+        TextError."""
+        wanted: dict[str, int] = {}
+        flags, unknown = False, ""
         rest = iter(words)
         for word in rest:
             if word in NUMBERS:
@@ -243,12 +249,16 @@ class Program:
                 if not is_number(number.removeprefix("-")):
                     raise TextError(f"{word} takes a number, not {number[:40]!r}")
                 wanted[word] = int(number)
-            elif word not in FLAGS:
-                raise TextError(f"go does not know {word[:40]!r}")
+            elif word in FLAGS:
+                flags = True
+            else:
+                unknown = unknown or word
+        if unknown and not wanted and not flags:
+            raise TextError(f"go does not know {unknown[:40]!r}")
         return wanted
 
     def _limits(self, wanted: dict[str, int], heard: float) -> Limits:
-        """The bounds of a search that was asked for at the moment `heard`."""
+        """Return the limits of a search that was requested at the time `heard`."""
         soft: list[float] = []
         hard: list[float] = []
         if "movetime" in wanted:
@@ -256,8 +266,14 @@ class Program:
         side = "bw"[self._position.to_move]
         if f"{side}time" in wanted:
             left = max(0, wanted[f"{side}time"] - self._options["MoveOverhead"]) / 1000
-            pace = self._player.pace(self._position) if can(self._player, PACE) else SHARE
-            given = game_limits(heard, left, min(pace, wanted.get("movestogo") or pace))
+            moves_to_go = (
+                self._player.moves_to_go(self._position)
+                if can(self._player, MOVES_TO_GO)
+                else SHARE
+            )
+            given = game_limits(
+                heard, left, min(moves_to_go, wanted.get("movestogo") or moves_to_go)
+            )
             extra = INCREMENT_SHARE * wanted.get(f"{side}inc", 0) / 1000
             if given.soft is not None and given.deadline is not None:
                 soft.append(given.soft + extra)
@@ -287,15 +303,15 @@ class Program:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a natural number of a length that can be meant."""
+    """Return True if a word is a natural number of at most 18 digits."""
     return word.isascii() and word.isdigit() and len(word) < 19
 
 
 def info_line(info: SearchInfo, *, several: bool = False) -> str:
-    """An outcome of a search, with its rank where there are `several` lines.
+    """Return the `info` line of a search's result, with its rank if there are `several` lines.
 
-    What the protocol calls cp is the score as it is, in the unit that the player declares: for the
-    engine 400 times the logit of winning, so that 400 are a chance of 73 %. It counts no cells.
+    What UAI calls cp is the score in the unit that the player declares. For the engine that is
+    1/400 of the logit of the win probability, so 400 means 73 %. It does not count cells.
     """
     line = " ".join(map(format_uai, info.pv or (info.move,)))
     rank = f" multipv {info.rank}" if several else ""
@@ -306,10 +322,10 @@ def info_line(info: SearchInfo, *, several: bool = False) -> str:
 
 
 def option_line(option: Option) -> str:
-    """How an option of the player is offered: numbers that are not whole as strings."""
+    """Return the line that offers an option of the player; fractions are strings."""
     name = "Hash" if option.name == "hash" else option.name
     if option.kind is int:
-        kind = f"spin default {option.default} min {option.least:g} max {option.most:g}"
+        kind = f"spin default {option.default} min {option.minimum:g} max {option.maximum:g}"
     elif option.kind is bool:
         kind = f"check default {'true' if option.default else 'false'}"
     else:
@@ -320,16 +336,16 @@ def option_line(option: Option) -> str:
 def converse(
     make_player: Callable[[Mapping[str, str]], Searcher[Any]], source: BinaryIO, sink: BinaryIO
 ) -> None:
-    """Follow the commands of `source` until `quit`, or until nobody speaks or listens any more."""
+    """Follow the commands of `source` until `quit`, the end of input, or a closed output."""
     lock = threading.Lock()
 
     def say(line: str) -> None:
-        # where nobody listens any more, the end of input will come, too
+        # after the output is closed, the input will end, too
         with lock, suppress(OSError):
             sink.write(line.encode("ascii", "replace") + b"\n")
             sink.flush()
 
-    program = Program(make_player, say)
+    program = UaiProgram(make_player, say)
     with suppress(OSError, KeyboardInterrupt):
         while line := source.readline():
             if not program.hear(line.decode("ascii", "replace")):
@@ -338,7 +354,8 @@ def converse(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the program; gives the exit status. Exits with status 2 on unknown options and names."""
+    """Run the program and return its exit status. Exits with status 2 for unknown options or
+    names."""
     import argparse  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(

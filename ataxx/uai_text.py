@@ -1,9 +1,8 @@
-"""Moves of Ataxx as the field's programs write them (the Universal Ataxx Interface): `g2`, `a1c3`,
-`0000`.
+"""Moves in the notation of the Universal Ataxx Interface (UAI): `g2`, `a1c3`, `0000`.
 
-A cell is a file from a to g and a rank from 1 to 7, ranks from the bottom: the judge's (row r,
-column c) is file c, rank 8 - r. A division names its destination alone, a leap both cells. Which
-piece divides is not said, so a position must say it.
+A cell is a file from a to g and a rank from 1 to 7, counted from the bottom: the judge's (row r,
+column c) is file c, rank 8 - r. A division is written as its destination, a jump as both cells.
+Parsing a division takes a position, because the text does not name the piece that divides.
 """
 
 from __future__ import annotations
@@ -18,19 +17,21 @@ if TYPE_CHECKING:
 
     from core.rules import Move
 
-    class Board(Protocol):
-        """What is asked of a position, fast or reference."""
+    class MoveSource(Protocol):
+        """A position, by the fast or the reference rules."""
 
+        def text(self) -> str: ...
         def legal(self) -> list[Move]: ...
         def canonical(self, move: Move) -> Move: ...
 
 
 FILES = "abcdefg"
 NOTHING = "0000"
+"""A pass."""
 
 
 def format_uai(move: Move) -> str:
-    """The text of a move. Raises ValueError where it is none on any board."""
+    """Return the text of a move. Raises ValueError if no board has such a move."""
     if move == PASS:
         return NOTHING
     start, end = move[:2], move[2:]
@@ -39,22 +40,24 @@ def format_uai(move: Move) -> str:
         or not all(1 <= x <= SIZE for x in move)
         or not 1 <= _distance(start, end) <= 2
     ):
-        raise ValueError(f"{move} is no move of Ataxx")
+        raise ValueError(f"{move} is not a move of Ataxx")
     return _cell_text(end) if _distance(start, end) == 1 else _cell_text(start) + _cell_text(end)
 
 
-def parse_uai(text: str, position: Board) -> Move:
-    """The move, under the name by which `legal` of the position has it. Some programs name the
-    piece that divides, too (`a1b2`).
+def parse_uai(text: str, position: MoveSource) -> Move:
+    """Return the move in the form that `position.legal()` lists.
 
-    Raises TextError for what is no move's text, IllegalMoveError for a division that no piece can
-    make; whether the rest is legal, `position.play` knows.
+    Some programs also name the piece that divides (`a1b2`). The move may be illegal.
+
+    Raises:
+        TextError: The text is not a move.
+        IllegalMoveError: No piece can divide into that cell.
     """
     if text == NOTHING:
         return PASS
     if len(text) not in (2, 4):
         raise TextError(
-            f"{text[:40]!r} is no move: a move is a cell (g2), two cells (a1c3), or {NOTHING}"
+            f"{text[:40]!r} is not a move: expected a cell (g2), two cells (a1c3) or {NOTHING}"
         )
     start, end = _parse_cell(text[:2]), _parse_cell(text[-2:])
     if len(text) == 4:
@@ -76,5 +79,5 @@ def _cell_text(cell: Move) -> str:
 def _parse_cell(text: str) -> Move:
     file, rank = FILES.find(text[0]), text[1]
     if file < 0 or rank not in "1234567":
-        raise TextError(f"{text!r} is no cell: a cell is a file from a to g and a rank from 1 to 7")
+        raise TextError(f"{text!r} is not a cell: expected a file a to g and a rank 1 to 7")
     return SIZE + 1 - int(rank), file + 1

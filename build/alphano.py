@@ -1,9 +1,9 @@
-"""`quartet pack alphano GAME`: one Python file, with the compiled core and the weights in it as
+"""`quartet pack alphano GAME`: one Python file that contains the compiled core and the weights as
 text.
 
-It is the bundle of `build/nypc.py` with the data inside, compressed by zlib, which no Python is
-without, and written in base85. As there is no file to be opened in place, the core is copied into
-memory (memfd) first. To save room it has two levels of processor, not three.
+It is the bundle of `build/nypc.py` with the data inside, compressed by zlib and written in base85.
+Since there is no file to open in place, the core is copied into memory (memfd) first. To save space
+it has two processor levels, not three.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from build import bundle
 LEVELS = ("v3", "v2")
 VARIANTS = bundle.variants(LEVELS)
 WIDTH = 120
-"""Characters of a line of data."""
+"""Characters per line of data."""
 
 
 def make(game: str, out: Path, limit: int | None = None) -> Path:
-    """Write GAME.py into `out`; warns on stderr when it has more than `limit` bytes. Raises
-    QuartetError."""
+    """Write GAME.py into `out` and return it. Warns on stderr if it has more than `limit` bytes.
+    Raises QuartetError."""
     made = bundle.make(game, LEVELS)
     data = base64.b85encode(zlib.compress(made.data, 9)).decode() if made.data else None
     lines = (
@@ -44,6 +44,6 @@ def make(game: str, out: Path, limit: int | None = None) -> Path:
 
 
 def start(artefact: Path, folder: Path, python: str | None = None) -> list[str]:
-    """Put the file into a folder."""
+    """Copy the file into a folder and return the command that starts it."""
     shutil.copy(artefact, folder)
     return [python or bundle.PYTHON, artefact.name]

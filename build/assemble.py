@@ -1,21 +1,21 @@
-"""Assembles an executable file by a plan: the bootloader, followed by an archive of everything
-else, as PyInstaller's writers make it.
+"""Assemble an executable file from a plan: the bootloader, followed by PyInstaller's archive of
+everything else.
 
     PYTHONHASHSEED=0 PYTHONPATH=. python -P build/assemble.py < plan.json
 
-It is a process of its own, so that the same plan gives the same bytes: what marshal writes depends
+It runs in a separate process, so that the same plan gives the same bytes: marshal's output depends
 on what else is loaded, and on the order of sets. `build/freeze.py` makes the plan:
 
-    bootloader, executable      files; the executable is made
+    bootloader, executable      files; the executable is the output
     library                     the name of Python's shared library among the files
-    options                     for the bootloader
-    script                      the text of what runs first
+    options                     options of the bootloader
+    script                      the text of the script that runs first
     modules                     module -> source file, for the archive of Python modules
-    ours                        those of them that are not the standard library's
-    files                       [name, file] pairs to unpack, in this order; separator: what the
-                                bootloader's system has for the / in names
-    folder                      where the files go when the executable does not carry them, null
-                                when it does
+    ours                        the modules among them that are not in the standard library
+    files                       [name, file] pairs to unpack, in this order
+    separator                   the bootloader's separator in names of files
+    folder                      the folder of the files if the executable does not contain them, else
+                                null
 """
 
 from __future__ import annotations
@@ -36,17 +36,16 @@ from typing import Any
 from build.tidy import Tidy
 
 MODULES = "base_library.zip"
-"""The bootloader's name for the archive of modules that Python starts with."""
+"""The bootloader's name for the archive of Python modules."""
 UNCHECKED = 1
-"""In the head of a .pyc: it belongs to a source of this hash, which need not be looked at."""
+"""A flag in the header of a .pyc: identified by the hash of its source, which is not checked."""
 UNPACKED, LINKED = "x", "b"
-"""PyInstaller's letters for files that are unpacked: data, and libraries, which are made
-executable."""
+"""PyInstaller's letters for unpacked files: data, and libraries, which become executable."""
 
 
 def archive(modules: dict[str, str], ours: list[str]) -> bytes:
-    """All modules, compiled without their docstrings, `ours` without annotations as well, in a ZIP
-    file; not compressed, which would cost time at every start."""
+    """Return a ZIP file of all modules, compiled without docstrings, and `ours` without
+    annotations. It is not compressed, which would cost time at every start."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
         for module, source in sorted(modules.items()):
@@ -70,7 +69,7 @@ def archive(modules: dict[str, str], ours: list[str]) -> bytes:
 
 
 def assemble(plan: dict[str, Any], scratch: Path) -> None:
-    """Make the executable, and the folder, if it shall have one. Raises OSError."""
+    """Make the executable, and its folder if the plan has one. Raises OSError."""
     from PyInstaller.archive.writers import CArchiveWriter  # noqa: PLC0415  (an extra)
 
     (scratch / MODULES).write_bytes(archive(plan["modules"], plan["ours"]))
@@ -94,7 +93,7 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
         target.chmod(0o755 if is_linked(file) else 0o644)
-    with contextlib.chdir(scratch):  # the script's code holds the path that it is given by
+    with contextlib.chdir(scratch):  # the script's code object contains this path
         CArchiveWriter("package", entries, plan["library"])
     executable = Path(plan["executable"])
     executable.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +104,7 @@ def assemble(plan: dict[str, Any], scratch: Path) -> None:
 
 
 def is_linked(file: Path) -> bool:
-    """Whether it is a library, by its first bytes: of Linux, Windows, or macOS."""
+    """Return True if its first bytes are those of a library of Linux, Windows or macOS."""
     with file.open("rb") as opened:
         head = opened.read(4)
     return (

@@ -1,5 +1,5 @@
-"""`quartet pack binary`: a single executable for this machine, for other programs and local
-matches: the agent, whatever its judge is."""
+"""`quartet pack binary`: one executable of the agent for this machine, for local matches and other
+programs, whatever protocol its judge has."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ start, seconds = exe.start, exe.seconds
 
 
 def make(game: str, out: Path) -> Path:
-    """The executable of a game. Raises QuartetError."""
+    """Make the executable of a game. Raises QuartetError."""
     return freeze.make(game, Native.here(), out)

@@ -1,10 +1,10 @@
-"""Puts a bundle together: a Python file with everything in it that is Python, and the data: the
-compiled core, and the weights.
+"""Make a bundle: one Python file with all Python modules, and the data with the compiled core and
+the weights.
 
-The Python modules become functions of the one file, whose names are all global: run with a module's
-dictionary, such a function does what the module's text would do. So they are compiled with the
-file, by whichever Python that is, and start at once. `build/loader.py`, which ends up in the same
-file, runs them, and says how the core is found and chosen.
+Each module becomes a function of the file whose names are all global. Run with a module's
+dictionary, it does what the module's text does. So any Python compiles the modules with the file,
+and they start fast. `build/loader.py` becomes part of the file, runs the functions, and describes
+how the core is found and chosen.
 """
 
 from __future__ import annotations
@@ -29,28 +29,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LIMITED_API = "-DPy_LIMITED_API=0x030B0000"
-"""One shared object for CPython 3.11 and all that follow."""
+"""One shared object serves CPython 3.11 and later."""
 LEVELS = {
     "v4": "avx512f avx512bw avx512cd avx512dq avx512vl avx avx2 bmi1 bmi2 f16c fma abm movbe",
     "v3": "avx avx2 bmi1 bmi2 f16c fma abm movbe",
     "v2": "",
 }
-"""Levels of the x86-64 psABI, the best first -> what Linux calls their features; v2 is taken for
-granted."""
+"""Levels of the x86-64 psABI, the best first -> their features by Linux's names; v2 is assumed."""
 OLDEST_GLIBC = (2, 28)
 SELF_TEST_NODES = 100
 PYTHON: str = getattr(sys, "_base_executable", sys.executable)
-"""Outside of our environment: nothing of the project is installed there."""
+"""The Python outside the environment, without the project's packages."""
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """What a bundle is made of.
+class BundleParts:
+    """The parts of a bundle.
 
     Attributes:
-        parts: the modules; levels: of processors, those of LEVELS that are in it.
-        core: the shared object, empty for a game without compiled modules; data: that, and all
-            package data.
+        parts: The modules.
+        levels: The processor levels of LEVELS that the core has.
+        core: The shared object; empty for a game without compiled modules.
+        data: The core and all package data.
+        resources: Name of package data -> its offset and size in the data.
     """
 
     game: str
@@ -61,12 +62,11 @@ class Bundle:
     resources: Mapping[str, tuple[int, int]]
 
 
-def make(game: str, levels: tuple[str, ...] = tuple(LEVELS)) -> Bundle:
-    """Compile what there is to compile. Raises QuartetError."""
+def make(game: str, levels: tuple[str, ...] = tuple(LEVELS)) -> BundleParts:
+    """Compile the parts of a game's bundle. Raises QuartetError."""
     if registry.load(game, "reference").INFO.lines is None:
         raise QuartetError(
-            f"the judge of {game} starts a program anew for every move: it takes `quartet pack exe "
-            f"{game}`"
+            f"the judge of {game} starts one process per move: run `quartet pack exe {game}`"
         )
     parts = sources.parts(game)
     core = shared_object(parts.compiled, levels) if parts.compiled else b""
@@ -77,12 +77,12 @@ def make(game: str, levels: tuple[str, ...] = tuple(LEVELS)) -> Bundle:
             content = path.read_bytes()
             resources[name] = (len(data), len(content))
             data += content
-    return Bundle(game, parts, levels, core, bytes(data), resources)
+    return BundleParts(game, parts, levels, core, bytes(data), resources)
 
 
 def variants(levels: tuple[str, ...] = tuple(LEVELS)) -> list[dict[str, str]]:
-    """Settings under which a bundle with these levels answers the same: those levels that this
-    machine has, and the ways to the core."""
+    """Return environments in which a bundle with these levels gives the same answers: one for each
+    level that this machine supports, and one for each way to open the core."""
     here = [level for level in levels if loader.features().issuperset(LEVELS[level].split())]
     return [
         *({"QUARTET_LEVELS": level} for level in here),
@@ -91,8 +91,8 @@ def variants(levels: tuple[str, ...] = tuple(LEVELS)) -> list[dict[str, str]]:
 
 
 def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes:
-    """All modules at all levels in one file; the names by which Python finds them end in the level.
-    Raises QuartetError."""
+    """Link all modules at all levels into one file; the symbols that Python looks up end in the
+    level. Raises QuartetError."""
     code = sources.translate(modules)
     objects: list[Path] = []
     for level in levels:
@@ -108,7 +108,7 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
             },
         )
         for name, file in made.items():
-            # Cython shows more than that, under one name in all modules
+            # Cython exports further symbols, which have the same name in all modules.
             alone = file.with_suffix(".alone.o")
             if not alone.exists():
                 draft = file.with_suffix(f".{os.getpid()}.new")
@@ -140,8 +140,7 @@ def shared_object(modules: Mapping[str, Path], levels: tuple[str, ...]) -> bytes
 
 
 def newer_symbols(table: str) -> list[str]:
-    """The symbols in `objdump -T`'s output that are newer than OLDEST_GLIBC, with their
-    versions."""
+    """Return the symbols of `objdump -T` that are newer than OLDEST_GLIBC, with their versions."""
     found = re.findall(r"\(?GLIBC_([\d.]+)\)?\s+(\S+)$", table, re.MULTILINE)
     return sorted(
         {
@@ -152,9 +151,9 @@ def newer_symbols(table: str) -> list[str]:
     )
 
 
-def text(bundle: Bundle, *, embedded: str | None = None) -> str:
-    """The Python file. `embedded` is the data as text, None where it is a file of its own. Raises
-    NotBuiltError, when it needs an engine."""
+def text(bundle: BundleParts, *, embedded: str | None = None) -> str:
+    """Return the Python file. `embedded` is the data as text, None if it is a separate file. Raises
+    NotBuiltError if the game's engine is needed and missing."""
     values = {
         "PACKAGE": registry.GAMES[bundle.game],
         "EXTENSIONS": tuple(bundle.parts.compiled),
@@ -194,8 +193,8 @@ def text(bundle: Bundle, *, embedded: str | None = None) -> str:
     return whole.replace("'@embedded@'", f'"""{embedded}"""')
 
 
-def first_move(bundle: Bundle) -> tuple[int, ...]:
-    """What the game's agent plays in the self-test, by the modules of this checkout. Raises
+def first_move(bundle: BundleParts) -> tuple[int, ...]:
+    """Return the agent's move in the self-test, by the modules of this checkout. Raises
     NotBuiltError."""
     rules = (
         "rules" if f"{registry.GAMES[bundle.game]}.rules" in bundle.parts.compiled else "reference"
@@ -211,7 +210,7 @@ def first_move(bundle: Bundle) -> tuple[int, ...]:
 
 
 def as_function(module: str, source: str) -> ast.FunctionDef:
-    """A function that does what the module's text does, when its code is run with the module's
+    """Return a function that does what the module's text does if it runs with the module's
     dictionary."""
     body = Tidy().visit(ast.parse(source, module)).body
     body = [

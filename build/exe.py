@@ -1,7 +1,6 @@
-"""`quartet pack exe`: the one file that goes into a strategy's folder, for this system or for
-Windows.
+"""`quartet pack exe`: the one file of a strategy's folder, for this system or for Windows.
 
-It is the agent as `python -m GAME` starts it; build/freeze.py says how it is made.
+It runs the agent as `python -m GAME` does; build/freeze.py makes it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECONDS_WITH_WINE = 10.0
-"""Of a move: Wine's own start of a process takes longer than many a move."""
+"""Time limit of a move with Wine, which needs longer to start a process than a judge allows."""
 
 
 def make(
@@ -28,13 +27,13 @@ def make(
     windows_python: Path | None = None,
     onedir: bool = False,
 ) -> Path:
-    """The executable of a game. `windows_python` is a folder with a Python for Windows. Raises
+    """Make the executable of a game. `windows_python` is a folder with a Python for Windows. Raises
     QuartetError."""
     return freeze.make(game, system(platform, windows_python), out, in_folder=onedir)
 
 
 def system(platform: str, windows_python: Path | None) -> freeze.System:
-    """What to pack for. Raises QuartetError."""
+    """Return the system to pack for. Raises QuartetError."""
     if platform == "windows" and sys.platform != "win32":
         from build.windows import Windows  # noqa: PLC0415
 
@@ -45,8 +44,8 @@ def system(platform: str, windows_python: Path | None) -> freeze.System:
 
 
 def start(artefact: Path, folder: Path) -> Sequence[str] | None:
-    """Lay the executable into a folder, and give the command by which a judge starts it there; None
-    where nothing here can run it."""
+    """Copy the executable into a folder and return the judge's command; None if nothing here can
+    run it."""
     content = artefact.parent / freeze.CONTENT
     if content.is_dir():
         shutil.copytree(content, folder / content.name)
@@ -61,11 +60,10 @@ def start(artefact: Path, folder: Path) -> Sequence[str] | None:
 
 
 def seconds(artefact: Path) -> float | None:
-    """What a move may take here, where that says nothing about the machine that the executable is
-    for."""
+    """Return the time limit of a move here if this machine cannot meet the judge's, else None."""
     return SECONDS_WITH_WINE if is_foreign(artefact) else None
 
 
 def is_foreign(artefact: Path) -> bool:
-    """Whether it is for Windows, and this is none."""
+    """Return True if it is for Windows and this system is not."""
     return artefact.suffix == ".exe" and sys.platform != "win32"

@@ -1,20 +1,19 @@
-"""Executable files: a game's agent, Python, and PyInstaller's bootloader, which unpacks it all into
-a temporary folder and runs it.
+"""Make executable files: a game's agent, Python, and PyInstaller's bootloader, which unpacks both
+into a temporary folder and runs the agent.
 
-A judge may start such a file anew for every move, so everything here serves a quick start. What
-each step brings is measured in docs/experiments/015:
+A judge may start such a file once per move, so it must start fast. docs/experiments/015 has the
+gain of each step:
 
     modules     only those that the agent imports, found by importing what it imports; nothing of
                 PyInstaller's own Python code
-    libraries   stripped, and all our extension modules linked into one
+    libraries   stripped; the project's extension modules are linked into one
     archive     not compressed
     end         by os._exit, see build/start.py
 
 **PyInstaller is pinned to 6.9.0.** From 6.10 on, its bootloader for Windows waits 250 ms for a
-message about the end of the session when the program has ended, and from 6.11.1 on it tries for
-seconds to remove a temporary folder that is locked: half of the time of a move, or all of it. 6.9.0
-    knows no Python newer than 3.12. `waits_for_session_end` tells such a bootloader from a good
-    one.
+message about the end of the session after the program has ended. From 6.11.1 on, it also tries for
+seconds to remove a locked temporary folder. Either costs much of a move's time. 6.9.0 supports
+Python up to 3.12. `waits_for_session_end` recognises such a bootloader.
 """
 
 from __future__ import annotations
@@ -41,28 +40,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 PINNED = "6.9.0"
-"""The version of PyInstaller."""
+"""The required version of PyInstaller."""
 NEWEST_PYTHON = (3, 12)
-"""The newest Python that it knows."""
+"""The newest Python that it supports."""
 ENCODINGS = ("ascii", "latin_1", "utf_8", "utf_8_sig", "utf_16", "utf_16_le", "utf_16_be")
-"""What an agent may read or write; names of encodings are no imports. Python itself needs no more
-in its UTF-8 mode."""
+"""Encodings that an agent may use; no import names them. Python itself needs no more in UTF-8
+mode."""
 TWINS = {"posixpath": "ntpath"}
-"""What `os` imports on one system -> on the other."""
+"""Module that `os` imports on one system -> its counterpart on the other."""
 CONTENT = "_internal"
-"""The folder beside an executable that does not carry everything itself."""
+"""The folder next to an executable that does not contain everything itself."""
 ALWAYS = ("build.start", "core.agent.executable", "core.agent.selftest")
-"""What an executable does beside playing."""
+"""Modules for what an executable does in addition to playing."""
 
 
 @dataclass(frozen=True)
 class System(ABC):
-    """What an executable is made of, for one system.
+    """The parts of an executable on one system.
 
     Attributes:
-        bootloader: PyInstaller's; library: Python's shared library; suffix: of executables.
-        modules: folder of the standard library's Python modules; compiled: folders of its extension
-            modules; endings: of those.
+        bootloader: PyInstaller's bootloader.
+        library: Python's shared library.
+        suffix: The suffix of executables.
+        modules: Folder of the standard library's Python modules.
+        compiled: Folders of its extension modules.
+        endings: File endings of extension modules.
     """
 
     bootloader: Path
@@ -76,31 +78,29 @@ class System(ABC):
     def extensions(
         self, modules: Mapping[str, Path], scratch: Path
     ) -> tuple[list[Path], dict[str, tuple[str, str]]]:
-        """Compile these; gives the files, and for each module its file's name and its own name
-        there. Raises QuartetError."""
+        """Compile modules. Return the files, and for each module its file's name and its own name
+        in that file. Raises QuartetError."""
 
     @abstractmethod
     def needed(self, libraries: Iterable[Path]) -> list[Path]:
-        """The libraries beside these that must come with them. Raises QuartetError."""
+        """Return the libraries that these need in addition. Raises QuartetError."""
 
     def tidy(self, library: Path, scratch: Path) -> Path:  # noqa: ARG002
-        """The library without what is not needed at run time."""
+        """Return the library without what is not needed at run time."""
         return library
 
     def finish(self, executable: Path) -> None:  # noqa: B027  (most systems want nothing)
-        """What the system wants done to an executable that has been put together. Raises
-        QuartetError."""
+        """Do what the system requires of a finished executable. Raises QuartetError."""
 
     def standard_extension(self, name: str) -> Path | None:
-        """The file of an extension module of the standard library; None where it is part of the
+        """Return the file of an extension module of the standard library; None if it is part of the
         shared library."""
         places = (folder / (name + ending) for folder in self.compiled for ending in self.endings)
         return next((place for place in places if place.is_file()), None)
 
 
 def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Path:
-    """Make the executable `out/GAME`, or with a folder of its own `out/GAME/GAME`. Raises
-    QuartetError."""
+    """Make the executable `out/GAME`, or `out/GAME/GAME` if `in_folder`. Raises QuartetError."""
     if waits_for_session_end(system.bootloader):
         raise QuartetError(
             f"the bootloader {system.bootloader} waits when its program has ended; PyInstaller "
@@ -165,8 +165,7 @@ def make(game: str, system: System, out: Path, *, in_folder: bool = False) -> Pa
 
 @dataclass(frozen=True)
 class Imports:
-    """What an agent imports of the standard library. Attributes: `python` and `compiled`:
-    modules."""
+    """The modules of the standard library that an agent imports, in Python and compiled."""
 
     python: list[str]
     compiled: list[str]
@@ -189,13 +188,13 @@ except SystemExit:
     pass
 print((playing, sorted(sys.modules)), file=shown)
 """
-"""Imports what an agent imports; then has it explain itself, for which less will do: only modules
-in Python come along."""
+"""A program that imports what an agent imports, and then runs `--help`, for which modules in Python
+are enough."""
 
 
 def imports(package: str, parts: sources.Parts) -> Imports:
-    """All that the agent can import that is not ours, found by importing it in a Python of its own.
-    Raises QuartetError."""
+    """Return all that the agent can import from elsewhere, found by importing it in another
+    process. Raises QuartetError."""
     rooms = {name.partition(".")[0] for name in (*parts.python, *parts.compiled)}
     wanted = {
         name
@@ -233,7 +232,7 @@ def imports(package: str, parts: sources.Parts) -> Imports:
 
 
 def standard_modules(names: Iterable[str], system: System) -> dict[str, Path]:
-    """Module -> its source. Raises QuartetError."""
+    """Return module -> its source. Raises QuartetError."""
     found = {}
     for name in names:
         for twin in (name, TWINS.get(name, name)):
@@ -247,7 +246,7 @@ def standard_modules(names: Iterable[str], system: System) -> dict[str, Path]:
 
 
 def module_file(library: Path, name: str) -> Path | None:
-    """The source of a module of the standard library in Python; None where there is none."""
+    """Return the source of a standard library module; None if it is not in Python."""
     base = library.joinpath(*name.split("."))
     return next(
         (
@@ -260,8 +259,8 @@ def module_file(library: Path, name: str) -> Path | None:
 
 
 def run_python(arguments: list[str], text: str, **environment: str) -> str:
-    """What this Python prints, run with these arguments and this input. Raises QuartetError with
-    the last line of its complaint."""
+    """Run this Python with arguments and an input and return its output. Raises QuartetError with
+    the last line of its errors."""
     done = subprocess.run(
         [sys.executable, *arguments],
         input=text,
@@ -278,18 +277,17 @@ def run_python(arguments: list[str], text: str, **environment: str) -> str:
 
 
 def waits_for_session_end(bootloader: Path) -> bool:
-    """Whether a bootloader is one of those for Windows that wait when the program has ended; see
-    above.
+    """Return True if a bootloader for Windows waits after its program has ended; see above.
 
-    They open a hidden window for that, and have Windows show a reason for blocking the end of the
-    session: functions that 6.9.0 does not import.
+    Such a bootloader opens a hidden window and blocks the end of the session. It imports functions
+    for that, which 6.9.0 does not.
     """
     return b"ShutdownBlockReasonCreate" in bootloader.read_bytes()
 
 
 def pyinstaller() -> Path:
-    """The folder of PyInstaller. Raises QuartetError where it is missing, or not the one that
-    works."""
+    """Return the folder of PyInstaller. Raises QuartetError if it is missing or has another
+    version."""
     if sys.version_info[:2] > NEWEST_PYTHON:
         raise QuartetError(
             f"executables need Python 3.11 or 3.12, this is "

@@ -1,7 +1,6 @@
-/* The oldest version of what the C library has renewed since 2.28, so that a core compiled here
-   runs where the library is older.
-   The newer versions differ in how they report errors, or in the last bit of a result. Empty for
-   other C libraries and machines. */
+/* Use the oldest versions of functions that the C library has changed since 2.28, so that a core
+   compiled here runs with an older library. The newer versions differ in how they report errors, or
+   in the last bit of a result. Other C libraries and machines need nothing. */
 #if defined(__x86_64__) && defined(__linux__) && !defined(__ASSEMBLER__)
 #include <features.h>
 #ifdef __GLIBC__

@@ -1,22 +1,22 @@
-"""What runs first in a bundle: it finds the compiled core in the data and chooses it, or does
-without. `build/bundle.py` puts it together.
+"""The first code of a bundle: it loads the compiled core from the data, or falls back to plain
+Python.
 
-This file ends up in one with all Python modules of the agent, each as a function (see
-`build/bundle.py`), so that they are compiled with it, and play on when there is nothing else. The
-values in capitals below are what the packer fills in.
+`build/bundle.py` writes this file and all Python modules of the agent, each as a function, into one
+file. So they are compiled together and can play without the core. The packer fills in the values in
+capitals below.
 
-The core is one shared object with every extension module once for each level of processor, under
-names of its own. The data begins with it, so that the data's file itself can be opened as a shared
-object; where that is not allowed, a copy is. Then come the weights.
+The core is one shared object. It has every extension module once per processor level, under
+separate names. The data starts with the core, so that the data's file itself can be opened as a
+shared object; if that is not allowed, a copy is opened. The weights follow.
 
-    way     in place, or a copy in memory (memfd), in /dev/shm, /tmp, the working directory: the
-            first by which it can be opened
+    way     in place, or a copy in memory (memfd), in /dev/shm, /tmp or the working directory: the
+            first that can be opened
     level   the best that the processor's flags allow; a forked child loads it and searches, and
-            must find what the packer found
+            must find the move that the packer found
 
-A damaged file, an unknown machine, a core that crashes, hangs or errs: the next way or level is
-tried, in the end the plain Python modules play alone. Whatever it comes to is no fault of the
-game's: nothing here raises, and standard output is not touched.
+If a file is damaged, a machine unknown, or a core crashes, hangs or answers wrongly, the loader
+tries the next way or level. Finally the plain Python modules play alone. Nothing here raises or
+writes to standard output, so a failure never costs the game.
 """
 
 from __future__ import annotations
@@ -36,40 +36,40 @@ if TYPE_CHECKING:
 PACKAGE: str = ""
 """The game's package."""
 PYTHON: dict[str, tuple[CodeType, bool]] = {}
-"""Plain module -> its code, and whether it is a package."""
+"""Plain module -> its code, and True for a package."""
 EXTENSIONS: tuple[str, ...] = ()
-"""The extension modules, each after those that it imports."""
+"""The extension modules, each after the modules that it imports."""
 LEVELS: dict[str, tuple[str, ...]] = {}
-"""Level of processor -> the flags by which Linux tells of it; the best comes first."""
+"""Processor level -> its flags in Linux; the best level comes first."""
 RESOURCES: dict[str, tuple[int, int]] = {}
-"""Package data, e.g. "GAME/weights.bin" -> where it begins in the data, and how long it is."""
+"""Package data, such as "GAME/weights.bin" -> its offset and size in the data."""
 SIZE: int = 0
 """Bytes of the data."""
 CORE_SIZE: int = 0
-"""Bytes of the shared object, with which it begins."""
+"""Bytes of the shared object at the start of the data."""
 CHECKSUM: int = 0
 """CRC-32 of the data."""
 SELF_TEST: tuple[int, tuple[int, ...]] = (0, ())
-"""Nodes of a search from the start position, and the move that it finds."""
+"""Nodes of a search from the start position, and its move."""
 EMBEDDED: str | None = None
-"""The data itself, compressed, as text; None where it is a file."""
+"""The data, compressed, as text; None if it is a file."""
 
 FILE = "data.bin"
-# Each copy has a name of its own, and is gone when it has been opened.
+# Each copy has a unique name and is removed once it is open.
 COPIES = ("/dev/shm", "/tmp", ".")  # noqa: S108
 PATIENCE = 1.0
-"""Seconds that the self-test may take; it takes milliseconds."""
+"""Time limit of the self-test in seconds; it takes milliseconds."""
 PASSED, FAILED, NOT_OPENED = 0, 1, 3
-"""How a self-test ends."""
+"""Exit statuses of a self-test."""
 
 
 class Bundle:
-    """Gives Python the modules of this bundle: an importer, as `sys.meta_path` has them.
+    """An importer for `sys.meta_path`: it provides the modules of this bundle.
 
     Attributes:
-        data: the whole data, empty where there is none.
-        core: the path under which the shared object can be opened, None to do without; level: of
-            the processor.
+        data: The data; empty if there is none.
+        core: Path of the shared object; None without a core.
+        level: Processor level.
     """
 
     def __init__(self) -> None:
@@ -105,13 +105,13 @@ class Bundle:
 
     def exec_module(self, module: ModuleType) -> None:
         if module.__name__ in PYTHON:
-            # That is what importing is.
+            # Importing a module runs its code.
             exec(PYTHON[module.__name__][0], vars(module))  # noqa: S102
         else:
             ExtensionFileLoader(module.__name__, str(self.core)).exec_module(module)
 
     def get_data(self, path: str) -> bytes:
-        """Package data, by its path beside some module's `__file__`. Raises OSError."""
+        """Return package data by its path next to a module's `__file__`. Raises OSError."""
         name = path.removeprefix(place("")).replace(os.sep, "/")
         if name not in RESOURCES or not self.data:
             raise FileNotFoundError(f"{path} is missing")
@@ -120,13 +120,13 @@ class Bundle:
 
 
 def place(name: str) -> str:
-    """Where a module seems to lie, without the ending: below this file, as in an archive, so that
-    nothing else can lie there."""
+    """Return the apparent path of a module, without the ending. It is below this file, as in an
+    archive, so that no other file can have it."""
     return f"{__file__}/{name.replace('.', '/')}"
 
 
 def complain(text: str) -> None:
-    """Say it on standard error, in a line; a closed one is no reason to fail."""
+    """Print one line on standard error, if it is open."""
     try:
         print(f"{PACKAGE}: {text}", file=sys.stderr, flush=True)
     except (OSError, ValueError, AttributeError):
@@ -134,7 +134,7 @@ def complain(text: str) -> None:
 
 
 def read_data() -> tuple[bytes, str | None]:
-    """The data, whole and sound, and the path of its file; empty where it is not to be had."""
+    """Return the data and the path of its file; empty if it is missing or damaged."""
     try:
         if EMBEDDED is not None:
             from base64 import b85decode  # noqa: PLC0415
@@ -169,9 +169,8 @@ def read_data() -> tuple[bytes, str | None]:
 
 
 def ways(data: bytes, path: str | None) -> Iterator[tuple[str, str]]:
-    """The ways to open the shared object: name, path. What a way has made goes when the next is
-    asked for, or none any more."""
-    # for tests; the same of QUARTET_LEVELS
+    """Yield the ways to open the shared object: name and path. Each removes its copy afterwards."""
+    # Tests set this, and QUARTET_LEVELS.
     allowed = os.environ.get("QUARTET_WAYS", "").split() or None
 
     if path is not None and (allowed is None or "in-place" in allowed):
@@ -205,7 +204,7 @@ def ways(data: bytes, path: str | None) -> Iterator[tuple[str, str]]:
 
 
 def features() -> set[str]:
-    """The features of this processor, as Linux calls them; none elsewhere."""
+    """Return the features of this processor by their names in Linux; empty on other systems."""
     try:
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(1 << 13)
@@ -215,8 +214,7 @@ def features() -> set[str]:
 
 
 def levels() -> list[str]:
-    """The levels that this processor can have, the best first; the last one is what everybody
-    has."""
+    """Return the levels that this processor supports, the best first. All support the last one."""
     have = features()
     allowed = os.environ.get("QUARTET_LEVELS", "").split() or LEVELS
     return [
@@ -225,8 +223,8 @@ def levels() -> list[str]:
 
 
 class CodeFlags(ModuleType):
-    """Stands in for `inspect`, which takes longer to import than the core: Cython's modules want
-    these numbers of it, and no more."""
+    """A substitute for `inspect`, which takes longer to import than the core. Cython's modules need
+    only these numbers."""
 
     (
         CO_OPTIMIZED,
@@ -239,14 +237,14 @@ class CodeFlags(ModuleType):
     ) = 1, 2, 4, 8, 32, 128, 512
 
     def __getattr__(self, name: str) -> object:
-        """Whoever wants more gets the real one."""
+        """Import the real module for anything else."""
         sys.modules.pop("inspect", None)
         vars(self).update(vars(__import__("inspect")))
         return getattr(sys.modules["inspect"], name)
 
 
 def adopt() -> None:
-    """Import the core. Raises ImportError where it cannot be opened."""
+    """Import the core. Raises ImportError if it cannot be opened."""
     flags = sys.modules.setdefault("inspect", CodeFlags("inspect"))
     try:
         for name in EXTENSIONS:
@@ -257,7 +255,7 @@ def adopt() -> None:
 
 
 def search() -> tuple[int, ...]:
-    """What the core finds from the start position."""
+    """Return the core's move from the start position."""
     players = __import__(f"{PACKAGE}.players", fromlist=["*"])
     rules = __import__(
         f"{PACKAGE}.{'rules' if f'{PACKAGE}.rules' in EXTENSIONS else 'reference'}", fromlist=["*"]
@@ -272,8 +270,7 @@ def search() -> tuple[int, ...]:
 
 
 def try_out(level: str) -> int:
-    """Load the core and search, in a child process: it may crash or hang, and nothing comes of
-    it."""
+    """Load the core and search in a child process, which may crash or hang. Return its status."""
     try:
         child = os.fork()
     except OSError:  # no test, no risk
@@ -299,8 +296,7 @@ def try_out(level: str) -> int:
 
 
 def load() -> str:
-    """Make the modules known to Python, with the compiled ones if possible; gives the way and the
-    level, for the curious."""
+    """Install the importer, with the compiled modules if possible. Return the way and the level."""
     bundle = Bundle()
     sys.meta_path.insert(0, bundle)
     if not EXTENSIONS:
@@ -325,11 +321,11 @@ def load() -> str:
 
 
 def main() -> None:
-    """The whole program; it does not return."""
+    """Run the agent; this function does not return."""
     started = time.perf_counter()
     how = load()
     if "QUARTET_INFO" in os.environ:
         complain(f"{how}, {1000 * (time.perf_counter() - started):.1f} ms")
     status = __import__(f"{PACKAGE}.__main__", fromlist=["*"]).main(sys.argv[1:])
-    # Every answer has been flushed: what an interpreter does on its way out could only fail.
+    # All answers have been flushed. A regular exit of the interpreter could only fail.
     os._exit(status)

@@ -1,4 +1,4 @@
-"""What an executable for this machine is made of: its own Python, and its own compiler."""
+"""Make executables for this machine, with its Python and its compiler."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 LEVEL = "x86-64-v2"
-"""Of processor: any PC of the last fifteen years."""
+"""Processor level: any PC of the last fifteen years."""
 LIBRARY = "agent.so"
 
 
 class Native(freeze.System):
-    """The machine that this runs on."""
+    """This machine."""
 
     @classmethod
     def here(cls) -> Native:
-        """Raises QuartetError where this Python cannot be packed."""
+        """Describe this machine. Raises QuartetError if its Python cannot be packed."""
         home = freeze.pyinstaller()
         from PyInstaller import PLATFORM  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415  (an extra)
         from PyInstaller.depend.bindepend import get_python_library_path  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
@@ -101,8 +101,8 @@ class Native(freeze.System):
 
 
 def inner_name(module: str) -> list[str]:
-    """Flags that give the two names which a module shows to the linker its package's name, so that
-    no two are the same."""
+    """Return flags that put the package's name into the two symbols that a module exports, so that
+    no two modules export the same."""
     flag = f"__pyx_module_is_main_{module.replace('.', '__')}"
     return [
         f"-DPyInit_{module.rpartition('.')[2]}=PyInit_{module.replace('.', '_')}",
@@ -113,8 +113,8 @@ def inner_name(module: str) -> list[str]:
 def built_by_setup(
     modules: Mapping[str, Path], scratch: Path
 ) -> tuple[list[Path], dict[str, tuple[str, str]]]:
-    """A file for each module, as an install of the project makes them; for compilers that are not
-    like gcc. Raises QuartetError."""
+    """Compile a file per module, as installing the project does, for compilers other than gcc.
+    Raises QuartetError."""
     target = scratch / "lib"
     environment = {
         **os.environ,
@@ -122,7 +122,7 @@ def built_by_setup(
         "QUARTET_BUILD": "release",
         "QUARTET_CPU": LEVEL,
     }
-    # for cl, and for macOS: no times in what they make
+    # For cl and macOS: no times in their output.
     environment |= {"CL": "/Brepro", "LINK": "/Brepro", "ZERO_AR_DATE": "1"}
     command = [
         sys.executable,

@@ -1,23 +1,23 @@
-"""`quartet pack nypc GAME`: `main.py`, which is all Python of the agent, and `data.bin`, its
+"""`quartet pack nypc GAME`: `main.py` with all Python of the agent, and `data.bin` with its
 compiled core and weights.
 
 The judge compiles main.py (`python3 -m py_compile main.py`) and starts `python3
-__pycache__/main.cpython-312.pyc NYPC` in a folder in which data.bin lies. `build/loader.py` says
-how the core is found, and what happens without it.
+__pycache__/main.cpython-312.pyc NYPC` in the folder of data.bin. `build/loader.py` describes how
+the core is found, and what happens without it.
 
-What a game's agent must keep to, for its bundle to play on without a core:
+For its bundle to play without a core, a game's agent follows these rules:
 
-- `GAME/__main__.py` has `main(arguments) -> int`, the exit status. What it imports, it and all
-  modules that it needs when they are imported, is plain Python; compiled modules are imported when
-  they are used, inside `main` or `player`.
-- Where a compiled module is missing, and nobody has asked for a player by name, it plays `greedy`
-  on the reference rules: `core.agent.cli.equip` does that.
-- Package data (weights) lies in `GAME/*.bin`, and a module reads what lies beside it by
-  `core.nn.sealed.resource(os.path.join(os.path.dirname(__file__), "weights.bin"))`: there may be no
+- `GAME/__main__.py` has `main(arguments) -> int`, the exit status. It and all modules that it
+  imports at the top are plain Python. Compiled modules are imported when they are used, inside
+  `main` or `player`.
+- If a compiled module is missing and no player was named, the agent plays `greedy` on the reference
+  rules: `core.agent.cli.equip` does that.
+- Package data (weights) is in `GAME/*.bin`, and a module reads data next to it by
+  `core.resource.resource(os.path.join(os.path.dirname(__file__), "weights.bin"))`: there may be no
   such file on any disk.
-- With QUARTET_NODES=N every search visits N nodes instead of looking at the clock, and with
-  QUARTET_SEED nothing is left to chance: `core.agent.lines` sees to both. At equal nodes the same
-      conversation must come out, on any machine; the proof compares.
+- With QUARTET_NODES=N every search visits N nodes and ignores the clock. QUARTET_SEED makes all
+  random choices repeatable. `core.agent.lines` implements both. At equal nodes the conversation
+  must be the same on every machine; the proof compares them.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from core.errors import QuartetError
 from quartet.arena.files import write_whole
 
 MAIN, DATA = "main.py", "data.bin"
-MOST_CODE, MOST_DATA = 1 << 20, 10 << 20
-"""Bytes that the judge takes."""
+MAX_CODE, MAX_DATA = 1 << 20, 10 << 20
+"""Size limits of the judge in bytes."""
 VARIANTS = bundle.variants()
 WORD = "NYPC"
-"""What the judge says to every program."""
+"""The argument that the judge gives to every program."""
 
 
 def make(game: str, out: Path) -> Path:
-    """Write main.py and data.bin into `out`; gives the former. Raises QuartetError."""
+    """Write main.py and data.bin into `out` and return main.py. Raises QuartetError."""
     made = bundle.make(game)
     text = bundle.text(made).encode()
-    files = ((MAIN, text, MOST_CODE), (DATA, made.data, MOST_DATA))
+    files = ((MAIN, text, MAX_CODE), (DATA, made.data, MAX_DATA))
     for name, content, most in files:
         if len(content) > most:
             raise QuartetError(f"{name} has {len(content):,} bytes, more than the judge's {most:,}")
@@ -58,8 +58,8 @@ def make(game: str, out: Path) -> Path:
 
 
 def start(artefact: Path, folder: Path, python: str | None = None) -> list[str]:
-    """Put the bundle into a folder as the judge does. Raises QuartetError where Python cannot
-    compile it."""
+    """Put the bundle into a folder as the judge does and return the command. Raises QuartetError if
+    Python cannot compile it."""
     for file in (artefact, artefact.with_name(DATA)):
         if file.exists():
             shutil.copy(file, folder)
@@ -67,7 +67,7 @@ def start(artefact: Path, folder: Path, python: str | None = None) -> list[str]:
 
 
 def compiled(folder: Path, python: str) -> list[str]:
-    """Compile main.py in that folder, and how to start it then. Raises QuartetError."""
+    """Compile main.py in a folder and return the command that starts it. Raises QuartetError."""
     done = subprocess.run(
         [python, "-m", "py_compile", MAIN], cwd=folder, capture_output=True, text=True, check=False
     )

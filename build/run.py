@@ -1,18 +1,20 @@
 """Run a command of this project in its own environment: `python3 build/run.py pytest`, `python3
 build/run.py quartet games`.
 
-The environment is `.venv` in the checkout, with the project installed so that changed Python files
-count at once. It is made when it is missing. What has changed since is compiled; pip runs again
-when the project's description changes, or a command needs an extra that is not there yet.
-Otherwise this costs a few milliseconds. All it needs is Python and a C compiler. It tells its slow
-steps in short lines on stderr, and the rest to a log.
+The environment is `.venv` in the checkout, with an editable install of the project. The script
+makes it if it is missing and compiles changed sources. pip runs again if the project's description
+changes or a command needs a further extra. Otherwise the script adds less than 0.1 s. It needs only
+Python and a C compiler. It announces slow steps in short lines on stderr and writes their output to
+a log.
 """
 
-# No syntax here that an old Python would stumble over before it is told that it is too old.
+# No new syntax here: an old Python must reach its error message.
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit("quartet: Python 3.11 or newer is needed, this is {}.{}".format(*sys.version_info[:2]))
+if sys.maxsize < 2**32:
+    sys.exit("quartet: a 64-bit Python is needed, this one has 32 bits; install the 64-bit version")
 
 import hashlib
 import importlib.machinery
@@ -30,17 +32,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from quartet.registry import PACKAGES  # noqa: E402
+
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STATE = VENV / "quartet-state.json"
-"""What the environment holds; {} while pip or venv is at work, and for ever when they were
-killed."""
+"""The content of the environment; {} while pip or venv runs, and after they were killed."""
 LOG = VENV / "quartet-install.log"
 
 PLAIN = ("quartet", "python")
-"""Commands for which a plain install is enough; all others come with the developers' tools."""
+"""Commands that need no developers' tools; all others do."""
 TOOLS = "dev"
-"""The extra with the developers' tools, and with all that is in the others."""
+"""The extra with the developers' tools and everything in the other extras."""
 EXTRAS = {
     "pack": "pack",
     "tournament": "stats",
@@ -49,20 +54,20 @@ EXTRAS = {
     "serve": "web",
     "--cluster": "cluster",
 }
-"""Sub-command of `quartet`, or option, -> the extra that it needs."""
+"""Sub-command or option of `quartet` -> the extra that it needs."""
 PROJECT = ("setup.py", "pyproject.toml")
-"""What an install depends on."""
+"""Files whose change requires pip."""
 SOURCES = (
     "quartet/registry.py",
-    *(f"[!.]*/**/*.{kind}" for kind in ("pyx", "pxd", "pxi", "h")),
+    *(f"{name}/**/*.{kind}" for name in PACKAGES for kind in ("pyx", "pxd", "pxi", "h")),
 )
-"""What is compiled. Other Python files are not among it: they are used where they lie."""
+"""Files whose change requires compiling. Python files need none."""
 OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none"
-"""What pip says, among much else, when it does not get through to its index."""
+"""What pip prints if it cannot reach its index."""
 
 
 class EnvironmentFailure(Exception):  # noqa: N818  (what failed is the environment)
-    """Why there is no environment, in one sentence."""
+    """The reason why there is no environment, in one sentence."""
 
 
 def say(text: str) -> None:
@@ -70,12 +75,12 @@ def say(text: str) -> None:
 
 
 def maker() -> str:
-    """The interpreter that an environment is bound to, and the place it cannot be moved from."""
+    """Return what an environment depends on: its interpreter and its folder."""
     return f"{sys.version} in {sys.base_prefix}, {ROOT}"
 
 
 def content(patterns: Iterable[str], *more: str | None) -> str:
-    """A fingerprint of the files of these patterns, and of `more`."""
+    """Return a hash of the files of these patterns and of `more`."""
     digest = hashlib.sha256(repr(more).encode())
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         data = path.read_bytes()
@@ -84,7 +89,7 @@ def content(patterns: Iterable[str], *more: str | None) -> str:
 
 
 def extras(command: list[str]) -> set[str]:
-    """The extras that a command needs."""
+    """Return the extras that a command needs."""
     if command[0] not in PLAIN:
         return {TOOLS}
     words = [*command[1:2], *(word for word in command if word.startswith("--"))]
@@ -93,17 +98,17 @@ def extras(command: list[str]) -> set[str]:
 
 
 def is_built() -> bool:
-    """Whether every compiled module lies beside its source."""
+    """Return True if every module that setup.py compiles stands next to its source."""
     suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
     return all(
         path.with_suffix(suffix).exists()
-        for path in ROOT.glob("[!.]*/**/*.pyx")
-        if "tests" not in path.parts
+        for name in PACKAGES
+        for path in ROOT.glob(f"{name}/**/*.pyx")
     )
 
 
 def read_state() -> dict[str, Any]:
-    """What STATE says; {} where there is nothing that can be relied on."""
+    """Return the content of STATE; {} if it is missing or damaged."""
     try:
         state = json.loads(STATE.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -116,7 +121,7 @@ def write_state(state: dict[str, Any]) -> None:
 
 
 def prepare(needed: set[str]) -> None:
-    """Make the environment with these extras, or bring it up to date. Raises EnvironmentFailure."""
+    """Make or update the environment with these extras. Raises EnvironmentFailure."""
     state = read_state()
     project = content(PROJECT)
     sources = content(SOURCES, os.environ.get("QUARTET_BUILD"), os.environ.get("QUARTET_CPU"))
@@ -128,8 +133,7 @@ def prepare(needed: set[str]) -> None:
         say(f"compiling, and installing into {VENV.name} ...")
         write_state({})
         log = install(there | needed)
-        # A pip that failed has cleaned up behind itself; next time it will be asked again, in the
-        # same environment.
+        # A failed pip has cleaned up. The next call runs it again in the same environment.
         new = {"project": project, "extras": sorted(there | needed), "sources": sources}
         write_state(state | (new if log is None else {"project": None}))
     elif state.get("sources") != sources or not is_built():
@@ -141,12 +145,16 @@ def prepare(needed: set[str]) -> None:
     else:
         return
     if log is not None:
-        raise EnvironmentFailure(f"{reason(log)} (the whole story: {LOG})")
+        raise EnvironmentFailure(f"{reason(log)} (full output: {LOG})")
 
 
 def install(extras: set[str]) -> str | None:
-    """Install the project with these extras, and what compiles it before: else pip would fetch that
-    into a place of its own, each time. None, or the log of a failure."""
+    """Install the build requirements, then the project with these extras. Return None, or the log
+    of a failure.
+
+    Without the first step pip would download the build requirements into a temporary folder each
+    time.
+    """
     pip = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     description = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     log = logged([*pip, *description["build-system"]["requires"]])
@@ -157,7 +165,7 @@ def install(extras: set[str]) -> str | None:
 
 
 def make() -> None:
-    """A fresh environment in place of the old one. Raises EnvironmentFailure."""
+    """Replace the environment by a fresh one. Raises EnvironmentFailure."""
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
         raise EnvironmentFailure(
             "this Python lacks its module venv; install it (Debian and Ubuntu: apt install "
@@ -170,16 +178,16 @@ def make() -> None:
     say(f"making {VENV.name} with Python {platform.python_version()} ...")
     VENV.mkdir()
     write_state({})
-    # Not sys.executable, which may lie in the environment that was just removed.
+    # Not sys.executable, which may be in the environment that was just removed.
     if (
         logged([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(VENV)])
         is not None
     ):
-        raise EnvironmentFailure(f"no virtual environment could be made (the whole story: {LOG})")
+        raise EnvironmentFailure(f"no virtual environment could be made (full output: {LOG})")
 
 
 def logged(command: list[str]) -> str | None:
-    """Run a command; None when it succeeded, otherwise all it had to say, which is in LOG too."""
+    """Run a command. Return None if it succeeds, else its output, which is in LOG too."""
     with LOG.open("wb") as log:
         status = subprocess.run(
             command,
@@ -193,8 +201,8 @@ def logged(command: list[str]) -> str | None:
 
 
 def reason(log: str) -> str:
-    """Why an install failed: one sentence out of pip's many."""
-    # First what setup.py says is missing, then what Cython says is wrong.
+    """Return why an install failed, in one sentence from pip's output."""
+    # First errors of setup.py, then errors of Cython.
     known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE) or re.search(
         r"^\W*(\S+\.p(?:yx|xd|xi):\d+:\d+: .+)", log, re.MULTILINE
     )
@@ -209,8 +217,8 @@ def reason(log: str) -> str:
 
 
 def run(command: list[str]) -> NoReturn:
-    """Become `command`, in the environment. Raises EnvironmentFailure when there is no such
-    command."""
+    """Replace this process by a command of the environment. Raises EnvironmentFailure if it is
+    missing."""
     program = shutil.which(command[0], path=BIN)
     if program is None:
         raise EnvironmentFailure(f"there is no command {command[0]!r} in {BIN}")
@@ -225,7 +233,7 @@ def run(command: list[str]) -> NoReturn:
         os.execve(program, arguments, environment)  # noqa: S606
     child = subprocess.Popen(arguments, env=environment)
     while True:
-        with suppress(KeyboardInterrupt):  # the child gets it too, and decides
+        with suppress(KeyboardInterrupt):  # the child gets it too, and decides what to do
             sys.exit(child.wait())
 
 

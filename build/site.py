@@ -1,4 +1,5 @@
-"""`python -m build.site`: the documents as a site in `.build/site`, by mkdocs. A dead link fails."""
+"""`python -m build.site`: build a site of the documents in `.build/site` with mkdocs. Dead links
+fail."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ PARTS = ("*.md", "docs/**/*.md", "docs/**/*.png", "docs/**/*.svg", "docs/**/*.ip
 
 
 def main() -> int:
-    """Gather the documents, where their links to each other lead, and build; gives mkdocs' exit
+    """Copy the documents so that their links work, build the site, and return mkdocs' exit
     status."""
     shutil.rmtree(SOURCE, ignore_errors=True)
     for pattern in PARTS:

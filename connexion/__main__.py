@@ -1,5 +1,5 @@
-"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: a program that plays Connexion with
-its judge on stdin and stdout."""
+"""`python -m connexion [--player NAME] [--seed N] [--nodes N]`: play Connexion with its judge on
+stdin and stdout."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def fast() -> type[Position]:
-    from connexion.rules import Position  # noqa: PLC0415  (compiled, and may be missing)
+    from connexion.rules import Position  # noqa: PLC0415  (may not be compiled)
 
     return Position
 
 
 def slow() -> type[Position]:
-    # Only where the fast rules are missing.
+    # Only without the fast rules.
     from connexion.reference import Position  # noqa: PLC0415
 
     return Position
@@ -40,5 +40,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    # Every answer has been flushed: what an interpreter does on its way out could only fail.
+    # Every answer has been flushed. Skip the interpreter's cleanup, which could only fail.
     os._exit(main(sys.argv[1:]))

@@ -1,13 +1,12 @@
-"""How a game's clock is to be divided among its moves. It imports nothing."""
+"""Division of a game's clock among its moves. It imports nothing."""
 
 SETTLED, EXACT, PLIES = 52, 54, 64
-"""Plies: from which on nothing is left to chance; from which on everything is searched to the end,
-in a blink but for the first of them; of a game."""
+"""Plies: no more chance from the first one on; exhaustive search from the second one on, which
+takes no time except at first; end of the game."""
 
 
 def weight(ply: int) -> float:
-    """What a move deserves: most where the search may just reach the end. What the last moves do
-    not need is left over."""
+    """Return the weight of a move: greatest when the search may just reach the end. Not tuned."""
     if ply < SETTLED:
         return 1.0
     if ply < EXACT:
@@ -15,6 +14,6 @@ def weight(ply: int) -> float:
     return 6.0 if ply < EXACT + 2 else 1.0
 
 
-def pace(ply: int) -> float:
-    """For how many moves like the one at this ply the mover's clock is to last."""
+def moves_to_go(ply: int) -> float:
+    """Return the number of moves like the one at this ply for which the mover's clock must last."""
     return sum(map(weight, range(ply, PLIES, 2))) / weight(ply)

@@ -1,4 +1,4 @@
-"""The engine of Connexion."""
+"""The engine of Connexion: Monte Carlo tree search with a trained evaluation, then exact play."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from core.limits import Limits, SearchInfo
 BENCH_LIMITS: Limits
 
 class Engine:
-    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to
-    choice."""
+    """Chooses moves. It owns its weights, its tree and the table of solved positions, which it
+    keeps between moves."""
 
     CAPABILITIES: frozenset[str]
     SCORE_UNIT: str
@@ -24,23 +24,27 @@ class Engine:
         exploration: float = ...,
         temper: float = ...,
     ) -> None:
-        """By OPTIONS. Raises TextError and UnknownNameError."""
+        """Set the OPTIONS. Raises TextError and UnknownNameError."""
 
-    def pace(self, position: Position) -> float:
-        """For how many moves like this one the clock is to last."""
+    def moves_to_go(self, position: Position) -> float:
+        """Return the divisor of the remaining clock (clock.py)."""
 
-    def forget(self) -> None:
-        """Begin a new game: nothing is known of what was solved before."""
+    def new_game(self) -> None:
+        """Forget all solved positions."""
 
     def stop(self) -> None:
-        """End the search that runs in another thread; it returns what it has found."""
+        """End a search that runs in another thread; it returns its result."""
 
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:
-        """The best move found; `report` is called after every iteration; see `core.engine.Engine`.
-        The score is the margin that is expected in the end, in points."""
+        """Return the best line found; `report` is called after each iteration.
+
+        The score is the expected final margin in points. While players draw tiles, the depth is
+        that of the longest line, and nodes are playouts; at depth 1 each move is evaluated. The
+        first iteration is completed whatever the limits. Raises RuleError if the game is over.
+        """
 
     def solve(self, position: Position, nodes: int) -> int | None:
-        """The margin in the end, for the side to move, when both play best; None where more nodes
-        would be needed, or a draw is unknown."""
+        """Return the final margin for the side to move under best play. None if `nodes` are too
+        few, or if a draw is unknown."""

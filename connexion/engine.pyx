@@ -1,12 +1,12 @@
-"""The engine of Connexion: Monte Carlo tree search over a learned evaluation while tiles are drawn,
-then exact play."""
+"""The engine of Connexion: Monte Carlo tree search with a trained evaluation while players draw
+tiles, then exact play."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 
 from core.native.bits cimport popcount64
 from core.native.clock cimport clock_now
-from connexion.nn.evaluate cimport Weights
+from connexion.nn.evaluate cimport EvaluationWeights
 from connexion.ordering cimport Choice, ordered_moves
 from connexion.rules cimport CELLS, MAX_MOVES, SETTLED_PLIES, Board, Position
 from connexion.search cimport (
@@ -15,55 +15,55 @@ from connexion.search cimport (
 )
 from connexion.tree cimport Edge, Tree, best_edge, playout, tree_free, tree_new, tree_start
 
-from connexion.clock import pace
+from connexion.clock import moves_to_go
 from connexion.nn.evaluate import default_weights
-from core.engine import FORGET, MULTIPV, PACE, SOLVE, STOP, Option, settled
+from core.engine import NEW_GAME, MULTIPV, MOVES_TO_GO, SOLVE, STOP, Option, settled
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.resource import resource
 
-BENCH_LIMITS = Limits(nodes=2000)
-"""Of each search of the fingerprint."""
+BENCH_LIMITS = Limits(nodes=2000)   # of each search of the fingerprint
 
 cdef enum:
-    # before this ply the tree search chooses, from it on the search that goes to the end
+    # the tree search plays before this ply, the endgame search from it on
     TREE_PLIES = 50
     DEFAULT_NODES = 20_000
-    AT_A_TIME = 16          # playouts between two looks at the clock
-    # What the search to the end spares itself while it does not reach it:
-    # moves that are searched at all, the best ones by the evaluation after them
+    AT_A_TIME = 16          # playouts between two checks of the clock; not tuned
+    # limits of the endgame search before it reaches the end; not tuned:
+    # root moves, the best ones by the evaluation after them
     ROOT = 30
-    WIDTH = 24              # moves inside the tree, by gain and threat
-    FIRST_DEPTHS = 4        # before everything is searched to the end
-    # so many plies are searched to the end at once; more, when a part of the time has gone
+    WIDTH = 24              # moves at other nodes, by gain and threat
+    FIRST_DEPTHS = 4        # iterations before the exhaustive search
+    # with this many plies left, search to the end at once; with more, after PART of the time
     SOON = 10
 
 cdef double PART = 0.1
 
 
 cdef class Engine:
-    """Chooses moves; it owns the search's memory, in which what was solved lives from choice to
-    choice."""
+    """See engine.pyi."""
 
-    CAPABILITIES = frozenset({STOP, FORGET, PACE, SOLVE, MULTIPV})
+    CAPABILITIES = frozenset({STOP, NEW_GAME, MOVES_TO_GO, SOLVE, MULTIPV})
     SCORE_UNIT = "points of margin in the end"
     OPTIONS = (
-        Option("weights", str, "", "file of weights"),
-        Option("hash", int, 32, "transposition table of the search to the end, in MB", 1, 65536),
+        Option("weights", str, "", "file of the evaluation's weights [default: the package's own]"),
+        Option("hash", int, 32, "size of the endgame's transposition table, in MB", 1, 65536),
+        # both: docs/experiments/011
         Option(
-            "exploration", float, 10.0, "PUCT: what a prior is multiplied by, in points", 0, 1000
+            "exploration", float, 10.0, "PUCT: factor of the priors, in points", 0, 1000
         ),
         Option(
             "temper", float, 10.0,
-            "points of gain and threat less by which a move's prior is a quarter", 0.1, 1000
+            "gap to the best move, in points of gain plus threat, at which the prior is a quarter",
+            0.1, 1000
         ),
     )
 
     cdef Search* search
     cdef Tree* tree
-    cdef Weights weights
+    cdef EvaluationWeights weights
     cdef Choice choices[MAX_MOVES]
-    cdef int values[MAX_MOVES]      # of the first choices, by the iteration that has ended
+    cdef int values[MAX_MOVES]      # of the first choices, by the last complete iteration
     cdef int number
 
     def __cinit__(self, **options):
@@ -72,7 +72,9 @@ cdef class Engine:
         if weights == "":
             self.weights = default_weights()
         else:
-            self.weights = Weights(resource(weights) if isinstance(weights, str) else weights)
+            self.weights = EvaluationWeights(
+                resource(weights) if isinstance(weights, str) else weights
+            )
         self.search = search_new(self.weights.values, <uint64_t>settings["hash"] << 20)
         self.tree = tree_new(self.weights.values, settings["exploration"], settings["temper"])
         if self.search == NULL or self.tree == NULL:
@@ -82,27 +84,21 @@ cdef class Engine:
         search_free(self.search)
         tree_free(self.tree)
 
-    def pace(self, Position position):
-        """For how many moves like this one the clock is to last."""
-        return pace(position.board.ply)
+    def moves_to_go(self, Position position):
+        # see clock.py
+        return moves_to_go(position.board.ply)
 
-    def forget(self):
-        """Begin a new game: nothing is known of what was solved before."""
+    def new_game(self):
+        # see engine.pyi
         search_forget(self.search)
 
     def stop(self):
-        """End the search that runs in another thread; it returns what it has found."""
+        # see engine.pyi
         self.search.stopped = self.tree.stopped = True
 
     def choose(self, Position position, limits, report=None):
-        """The best move found; `report` is called after every iteration. See `core.engine.Engine`.
-
-        The score is the margin that is expected in the end, in points.
-
-        While tiles are drawn, its depth is that of the longest line looked at and its nodes are
-        playouts; at a depth of 1 every move is tried and the evaluation asked. The first iteration
-        is finished whatever the limits. Raises RuleError when the game is over.
-        """
+        # Depth: longest line of the tree; nodes: playouts. At depth 1 each move is evaluated. The
+        # first iteration is always completed.
         cdef Search* s = self.search
         cdef Board board = position.board
         cdef double deadline
@@ -114,7 +110,7 @@ cdef class Engine:
         cdef int wanted
         if left == 0:
             raise RuleError("the game is over")
-        # Only near the end can more time settle everything.
+        # only near the end can more time decide everything
         deadline = (
             limits.deadline if limits.soft is None or board.ply >= SETTLED_PLIES else limits.soft
         ) or 0
@@ -172,8 +168,7 @@ cdef class Engine:
         return self.outcome(reached, margin + round(<double>value / SCALE), started)
 
     def solve(self, Position position, uint64_t nodes):
-        """The margin in the end, for the side to move, when both play best; None where more nodes
-        would be needed, or a draw is unknown."""
+        # see engine.pyi
         cdef int seat = position.board.ply & 1
         if position.board.empty == 0:
             return position.board.score[seat] - position.board.score[1 - seat]
@@ -192,8 +187,8 @@ cdef class Engine:
         self, Board* b, uint64_t nodes, double deadline, int depth, int wanted, double started,
         report
     ):
-        """The outcome of a tree search that is bounded where the numbers are not 0; some playouts
-        are made whatever the bounds."""
+        """Search the tree within bounds (0: none) and return the result; some playouts are always
+        made."""
         cdef Tree* t = self.tree
         cdef uint64_t done = 0
         cdef uint64_t next_report = AT_A_TIME
@@ -220,7 +215,7 @@ cdef class Engine:
                     report(line)
 
     cdef list lines(self, Board* b, int wanted, uint64_t done, double started):
-        """The root's moves that were visited most, by their ranks."""
+        """Return the most visited moves of the root, by rank."""
         cdef Tree* t = self.tree
         cdef int i
         if wanted <= 1:
@@ -236,17 +231,16 @@ cdef class Engine:
         ]
 
     cdef grown(self, Board* b, Edge* edge, int rank, uint64_t done, double started):
-        """The line of a move of the root."""
+        """Return the line of a move of the root."""
         cdef int seat = b.ply & 1
         move = (edge.move >> 4, edge.move & 15)
         score = b.score[seat] - b.score[1 - seat] + round(edge.total / edge.visits / SCALE)
         return SearchInfo(
-            move, score, self.tree.deepest, done, clock_now() - started, (move,), rank
+            move, score, self.tree.deepest, done, clock_now() - started, (move,), rank, edge.visits
         )
 
     cdef int sort(self, Board* b) noexcept nogil:
-        """Sort the moves by what they are worth with no ply after them; the value of the best
-        one."""
+        """Sort the moves by their values at depth 0, and return the value of the best one."""
         cdef Choice choice
         cdef int i, j
         for i in range(self.number):
@@ -262,8 +256,8 @@ cdef class Engine:
         return self.choices[0].order
 
     cdef void find_further(self, Board* b, int depth, int wanted) noexcept nogil:
-        """Search for the best moves beside the first, and bring as many as are wanted to the head
-        of the list, sorted; worthless when the search is stopped."""
+        """Search the best moves after the first one, and move `wanted` of them to the front,
+        sorted. Invalid if the search was stopped."""
         cdef Choice choice
         cdef int i, j, value
         for i in range(1, wanted):
@@ -278,8 +272,8 @@ cdef class Engine:
             self.choices[j], self.values[j] = choice, value
 
     cdef int iterate(self, Board* b, int depth, int first) noexcept nogil:
-        """The value of the best move from the place `first` on, to which it comes; of what could be
-        searched, or -INFINITE where nothing could."""
+        """Return the value of the best move from place `first` on, and move it there. If stopped:
+        of the moves searched, or -INFINITE if there is none."""
         cdef Choice better
         cdef int value, i
         cdef int best = -INFINITE

@@ -1,8 +1,8 @@
-"""Cells and tiles of Connexion by their names, and who touches whom. It imports nothing.
+"""Names and neighbours of Connexion's cells, and names of its tiles. It imports nothing.
 
-A cell is a number from 0 to 63 in the order a1- a1+ a2- a2+ ... f6+ of the cells that exist, a tile
-a kind from 0 to 15 in the order
-R1 R2 R3 R4 G1 ... Y4: four times the colour plus the pattern, both from 0.
+A cell is a number from 0 to 63 in the order a1- a1+ a2- a2+ ... f6+ of the existing cells. A tile
+is a number from 0 to 15 in the order R1 R2 R3 R4 G1 ... Y4: four times the colour plus the pattern,
+both from 0.
 """
 
 LETTERS = "abcdef"
@@ -19,18 +19,18 @@ COLOURS = "RGBY"
 TILES = tuple(colour + pattern for colour in COLOURS for pattern in "1234")
 TILE = {name: tile for tile, name in enumerate(TILES)}
 NOTHING = "X0"
-"""The name of the tile that is drawn from an empty bag."""
+"""Name of the tile that is drawn from an empty bag."""
 
 HAND = 5
 COPIES = 2
-"""How often each kind is in each bag."""
+"""Copies of each kind in each bag."""
 BAG = COPIES * len(TILES)
 
 
 def _touching(name: str) -> tuple[int, ...]:
     column, row, sign = LETTERS.index(name[0]), NUMBERS.index(name[1]), name[2]
-    # A - cell touches three + cells, and so a + cell three - cells: of its own place, of the column
-    # beside, of the row beside.
+    # A - cell touches three + cells, and vice versa: those of the same place, of the adjacent
+    # column and of the adjacent row.
     step, other = (-1, "+") if sign == "-" else (1, "-")
     places = ((column, row), (column + step, row), (column, row - 1 if sign == "-" else row + 1))
     names = [
@@ -45,10 +45,9 @@ NEIGHBOURS = tuple(_touching(name) for name in CELLS)
 
 
 def fresh_bag(hand: tuple[int, ...]) -> list[int]:
-    """What a bag holds after that hand was drawn from it, in ascending order, as nothing is known
-    of the true one.
+    """Return the content of a bag after this hand was drawn from it, in ascending order.
 
-    Raises ValueError when a bag has not so many of a kind.
+    Raises ValueError if the hand has more tiles of a kind than a bag.
     """
     bag = [tile for tile in range(len(TILES)) for _ in range(COPIES)]
     for tile in hand:

@@ -1,6 +1,5 @@
-/* The cells that a cell touches, numbered as in geometry.py; 64, where no tile ever lies, stands
-   for a third that is not there.
-   * tests/test_connexion_rules.py holds them against geometry.NEIGHBOURS. */
+/* The cells that a cell touches, numbered as in geometry.py; 64, which never has a tile, replaces a
+   missing third one. tests/test_connexion_rules.py compares them with geometry.NEIGHBOURS. */
 #ifndef CONNEXION_NEIGHBOURS_H
 #define CONNEXION_NEIGHBOURS_H
 

@@ -1,5 +1,5 @@
-"""Which moves look good: what they gain at once, and what they take away from the opponent, who
-would have liked the cell."""
+"""Static move ordering: the immediate gain of a move, and the gain that it takes from the
+opponent."""
 
 from libc.stdint cimport uint64_t
 
@@ -10,17 +10,14 @@ cdef enum:
     HOPELESS = -(1 << 20)
 
 cdef struct Choice:
-    int order           # how good the move looks
-    int gain            # of the mover's margin, at once
+    int order           # static order, greater is better
+    int gain            # immediate gain of the mover's margin
     Move move
 
 
 cdef inline int ordered_moves(const Board* b, Choice* choices, int most, int eager) noexcept nogil:
-    """The moves that look best, best first; among equals in ascending order. Returns how many, at
-    most `most` (1 .. MAX_MOVES).
-
-    What a move gains counts `eager` times what it takes away.
-    """
+    """Write the best `most` moves (1 .. MAX_MOVES), the best first, among equals in ascending
+    order; return their number. The own gain counts `eager` times the opponent's."""
     cdef int own[4]
     cdef int other[4]
     cdef int seat = b.ply & 1

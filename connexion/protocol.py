@@ -1,8 +1,7 @@
-"""Connexion's texts in both directions, and the official tool's log; shared by agent and judge.
-Translation and nothing else.
+"""Connexion's line protocol, and the official tool's log: translation only.
 
-What the functions promise stands at `core.rules.LineProtocol`. It imports next to nothing, for the
-agent's sake.
+`core.rules.LineProtocol` describes the functions. Agents import this module, so it imports almost
+nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASS = (-1, -1)
-"""Never legal, and never needed: as long as the game goes on, everybody can put a tile. Every game
-names its pass."""
+"""Never legal: while the game is running, there is always a move. Every game names its pass."""
 
 NOT_READY, NOT_PUT, NOT_CELL, NOT_TILE = (
     "INVALID READY MESSAGE",
@@ -27,11 +25,11 @@ NOT_READY, NOT_PUT, NOT_CELL, NOT_TILE = (
     "TILE PARSE FAILED",
 )
 OCCUPIED, NOT_IN_HAND = "NOT EMPTY", "NO TILE"
-"""The official tool's codes for a foul, in the order of its checks."""
+"""The official tool's codes of illegal answers, in the order of its checks."""
 
 
 def format_message(message: Message, seat: int) -> str:
-    """A judge's line; in an Init the hand of `seat` comes first."""
+    """Return the judge's line; in an Init the hand of `seat` comes first."""
     if isinstance(message, Init):
         return _format_init(message, seat)
     if isinstance(message, Drew):
@@ -40,7 +38,8 @@ def format_message(message: Message, seat: int) -> str:
 
 
 def parse_message(line: str, seat: int) -> Message:
-    """What the judge said to `seat`; the bags' order in an Init is made up. Raises TextError."""
+    """Return the judge's message to `seat`; an Init assumes an order of the bags. Raises
+    TextError."""
     word, *rest = line.split() or [""]
     if word == "INIT":
         return _parse_init(rest, seat)
@@ -50,17 +49,17 @@ def parse_message(line: str, seat: int) -> Message:
 
 
 def check_ready(answer: str) -> None:
-    """Raises TextError where the answer is not OK, with any white space around it."""
+    """Raise TextError unless the answer is OK, with any white space around it."""
     dialect.check_ready(answer.strip(), NOT_READY)
 
 
 def format_answer(move: tuple[int, ...], seat: int) -> str:  # noqa: ARG001
-    """The line by which a program plays a move."""
+    """Return a program's line for a move."""
     return f"PUT {CELLS[move[0]]} {TILES[move[1]]}"
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
-    """The move in a program's answer. Raises TextError."""
+    """Return the move in a program's answer. Raises TextError."""
     words = text.split()
     if len(words) != 3 or words[0] != "PUT":
         raise TextError(
@@ -73,14 +72,14 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001
 
 
 def format_entry(entry: Entry) -> str | None:
-    """A line of the official log."""
+    """Return a line of the official log."""
     if isinstance(entry, Init):
         return _format_init(entry, 0)
     return _DIALECT.format_entry(entry)
 
 
 def parse_entry(line: str) -> Entry:
-    """What a line of the official log says; the bags' order in an Init is made up. Raises
+    """Return the entry of a line of the official log; an Init assumes an order of the bags. Raises
     TextError."""
     word, *rest = line.split() or [""]
     if word == "INIT":
@@ -94,7 +93,7 @@ def _format_init(init: Init, seat: int) -> str:
 
 
 def _parse_init(words: Sequence[str], seat: int) -> Init:
-    """The start position with the bags in ascending order."""
+    """Return the start position with the bags in ascending order."""
     if len(words) != 2 * HAND:
         raise TextError(f"INIT has {len(words)} tiles, not {2 * HAND}")
     tiles = tuple(map(_tile, words))

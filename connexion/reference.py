@@ -1,5 +1,4 @@
-"""The rules of Connexion in plain Python, slow and readable: the referee's truth. RULES.md tells
-them in words."""
+"""The reference rules of Connexion in plain Python, slow and readable; see RULES.md."""
 
 from __future__ import annotations
 
@@ -31,6 +30,7 @@ INFO = GameInfo(
     lower_wins=False,
     score_name="points",
     lines=LineJudge(),
+    lenses=("groups", "gain"),
 )
 
 PASS: Move = protocol.PASS
@@ -38,14 +38,13 @@ PASS: Move = protocol.PASS
 
 @dataclass(frozen=True)
 class Position:
-    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition` for what its
-    methods promise.
+    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition`.
 
     Attributes:
-        cells: for every cell (numbers as in geometry.py) the tile on it, or None.
-        tiles: for both seats what they have not put yet: the hand, up to five, then the bag in the
-            order in which it will be drawn. So a tile that is put from the hand is replaced by the
-            next of the bag, at the end of the hand.
+        cells: For every cell (numbers as in geometry.py) its tile, or None.
+        tiles: Both seats' tiles that are not on the board: the hand, up to five, then the bag in
+            the order of the draws. So the next tile of the bag replaces one that is put, at the end
+            of the hand.
     """
 
     cells: tuple[int | None, ...]
@@ -53,8 +52,8 @@ class Position:
 
     @classmethod
     def start(cls, seed: int = 0) -> Position:
-        """An empty board; `random.Random(seed)` shuffles FIRST's bag, which is in ascending order,
-        then SECOND's."""
+        """Return an empty board; `random.Random(seed)` shuffles FIRST's bag, which is in ascending
+        order, then SECOND's."""
         random = Random(seed)
         bags = fresh_bag(()), fresh_bag(())
         for bag in bags:
@@ -63,8 +62,8 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Two lines of tiles, as in the official tool's input file, and perhaps a third: cell,
-        tile, cell, tile, ... Raises TextError."""
+        """Parse two lines of tiles, as in the official tool's input file, and an optional third
+        one: cell, tile, cell, tile, ... Raises TextError."""
         return cls(*parse_position(text))
 
     def text(self) -> str:
@@ -80,16 +79,16 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """When the board is full."""
+        """True if the board is full."""
         return None not in self.cells
 
     @property
     def hands(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The open tiles of both seats, in the order in which they were drawn."""
+        """The open tiles of both seats, in the order of the draws."""
         return self.tiles[0][:HAND], self.tiles[1][:HAND]
 
     def legal(self) -> list[Move]:
-        return self.pseudolegal()  # with the board full nothing can be put
+        return self.pseudolegal()  # on a full board there are no moves
 
     def pseudolegal(self) -> list[Move]:
         hand = sorted(set(self.hands[self.to_move]))
@@ -102,18 +101,22 @@ class Position:
         return self._after(move)
 
     def lose_turn(self) -> Position:
-        raise RuleError("Connexion knows no lost turn: a foul loses the game")
+        raise RuleError("Connexion has no forfeited turns: an illegal move loses the game")
 
     @property
     def drawn(self) -> int | None:
-        """The tile that the seat that moved last has drawn, None when its bag was empty or nobody
-        has moved."""
+        """The tile that the last mover has drawn; None if its bag was empty, or at the start."""
         hand = self.hands[1 - self.to_move]
         return hand[-1] if self.ply > 0 and len(hand) == HAND else None
 
+    @property
+    def bags(self) -> tuple[tuple[int, ...], ...]:
+        """The tiles left in both bags, in ascending order."""
+        return tuple(tuple(sorted(tiles[HAND:])) for tiles in self.tiles)
+
     def reveal(self, drawn: int | None) -> Position:
-        """The position in which the seat that moved last drew this tile; the one it seemed to draw
-        takes its place in the bag."""
+        """Return the position in which the last mover drew this tile; the assumed one takes its
+        place in the bag."""
         if drawn == self.drawn:
             return self
         if drawn is None or self.drawn is None:
@@ -133,7 +136,7 @@ class Position:
         return replace(self, tiles=_with(self.tiles, seat, tiles))
 
     def scores(self) -> tuple[int | None, ...]:
-        """FIRST's groups are of equal pattern, SECOND's of equal colour."""
+        """FIRST's groups have equal patterns, SECOND's equal colours."""
         return group_score(self.cells, lambda tile: tile % 4), group_score(
             self.cells, lambda tile: tile // 4
         )
@@ -146,7 +149,7 @@ class Position:
         return sum(self._after(move).perft(depth - 1) for move in self.legal())
 
     def _after(self, move: Move) -> Position:
-        """The position after a legal move."""
+        """Return the position after a legal move."""
         cell, tile = move
         tiles = list(self.tiles[self.to_move])
         tiles.remove(tile)
@@ -154,8 +157,8 @@ class Position:
         return Position(cells, _with(self.tiles, self.to_move, tiles))
 
     def _check(self, move: Move) -> None:
-        """Raises IllegalMoveError with the official tool's code unless the move is legal; the
-        checks are in the tool's order."""
+        """Raise IllegalMoveError with the official tool's code unless the move is legal; checks are
+        in the tool's order."""
         if self.over:
             raise IllegalMoveError("the game is over")
         if len(move) != 2:
@@ -176,14 +179,14 @@ class Position:
 
 
 def group_score(cells: Sequence[int | None], attribute: Callable[[int], int]) -> int:
-    """The sum over all groups, connected tiles of equal attribute, of their size squared."""
+    """Return the sum of the squared sizes of all groups of connected tiles of equal attribute."""
     score, seen = 0, set()
     for start, first in enumerate(cells):
         if first is None or start in seen:
             continue
         seen.add(start)
         group = [start]
-        for cell in group:  # which grows
+        for cell in group:  # which grows in the loop
             for neighbour in NEIGHBOURS[cell]:
                 tile = cells[neighbour]
                 if (
@@ -200,5 +203,5 @@ def group_score(cells: Sequence[int | None], attribute: Callable[[int], int]) ->
 def _with(
     tiles: tuple[tuple[int, ...], tuple[int, ...]], seat: int, new: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Both seats' tiles with those of one replaced."""
+    """Return both seats' tiles, with those of one seat replaced."""
     return (tuple(new), tiles[1]) if seat == 0 else (tiles[0], tuple(new))

@@ -1,13 +1,12 @@
-"""The fast rules of Connexion: a board whose groups are kept by union-find with rollback, and what
-a search needs of it.
+"""The fast rules of Connexion: groups in a union-find structure with rollback.
 
-    graph   0 joins equal patterns and makes FIRST's score, 1 joins equal colours and makes SECOND's
-    tile    four times the colour plus the pattern, 0 .. 15; its attribute in a graph is 0 .. 3
-    tiles   a multiset of tiles with at most two of a kind: two bits for each, in 32
+    graph   0 connects equal patterns (FIRST's score), 1 connects equal colours (SECOND's score)
+    tile    4 * colour + pattern, 0 .. 15; its attribute in a graph is 0 .. 3
+    tiles   a multiset of tiles with at most two of a kind: two bits per kind, in 32 bits
     move    cell << 4 | tile
 
-A Board holds what both players know: the bags are multisets. In which order they will be drawn only
-the referee's Position knows, in fields that no search may read.
+A Board has only public information: bags are multisets. Only the referee's Position knows the order
+of draws, in fields that no search may read.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -27,27 +26,27 @@ cdef enum:
     HAND = 5
     BAG = 32
     MAX_MOVES = CELLS * HAND
-    NOWHERE = 64            # a cell that does not exist and never holds a tile
-    NO_TILE = 7             # the attribute of an empty cell
-    SINGLES = 0x55555555    # the lower bit of every kind
-    DRAWING_PLIES = 54      # after this many nobody draws any more
-    SETTLED_PLIES = 52      # from here on it is known what will be drawn
+    NOWHERE = 64            # a missing neighbour; never has a tile
+    NO_TILE = 7             # attribute of an empty cell
+    SINGLES = 0x55555555    # the lower bit of each kind
+    DRAWING_PLIES = 54      # from this ply on no tile is drawn
+    SETTLED_PLIES = 52      # from this ply on all draws are known
 
 cdef struct Board:
     uint64_t empty              # bit per cell
-    uint64_t cells_key          # Zobrist: which tile lies where
+    uint64_t cells_key          # Zobrist hash of the tiles on the board
     Tiles hand[2]               # [seat]
     Tiles bag[2]
-    int score[2]                # [graph], and so by seat
+    int score[2]                # [graph], which is the seat
     int ply
-    uint8_t attribute[2][65]    # [graph][cell], NO_TILE where there is none
-    uint8_t parent[2][65]       # a cell of the same group, nearer to its root; the root's is itself
-    uint8_t size[2][65]         # tiles of the group; only a root's is kept up
+    uint8_t attribute[2][65]    # [graph][cell], NO_TILE if empty
+    uint8_t parent[2][65]       # a cell of the same group, closer to its root; the root's is itself
+    uint8_t size[2][65]         # tiles of the group; valid at its root only
 
 cdef struct Link:               # how a tile joined the groups of one graph
-    uint8_t root                # of the group it is in now
-    uint8_t size                # of that root's group before; 0 where the tile is its own root
-    uint8_t joined              # how many other groups joined that one
+    uint8_t root                # root of its group
+    uint8_t size                # size of that group before; 0: the tile is a new root
+    uint8_t joined              # number of other groups that were merged into it
     uint8_t others[3]           # their roots
 
 cdef struct Undo:
@@ -60,22 +59,22 @@ cdef inline int attribute_of(int graph, int tile) noexcept nogil:
 
 
 cdef inline Tiles one(int tile) noexcept nogil:
-    """The multiset of one tile."""
+    """Return the multiset of one tile."""
     return <Tiles>1 << (2 * tile)
 
 
 cdef inline Tiles kinds(Tiles tiles) noexcept nogil:
-    """A bit, at twice its number, for each kind there is."""
+    """Return a bit, at twice the number, for each kind present."""
     return (tiles | tiles >> 1) & <Tiles>SINGLES
 
 
 cdef inline int count(Tiles tiles) noexcept nogil:
-    """How many tiles, at most two of a kind."""
+    """Return the number of tiles."""
     return popcount32(tiles & <Tiles>SINGLES) + 2 * popcount32(tiles >> 1 & <Tiles>SINGLES)
 
 
 cdef inline int copies(Tiles tiles, int tile) noexcept nogil:
-    """How many of this kind."""
+    """Return the number of tiles of this kind."""
     return tiles >> (2 * tile) & 3
 
 
@@ -84,21 +83,21 @@ cdef inline uint64_t tile_key(int cell, int tile) noexcept nogil:
 
 
 cdef inline uint64_t board_key(const Board* b) noexcept nogil:
-    """Hash of all that both players know, and of the seat to move, which follows from it."""
+    """Return the hash of all public information, which includes the side to move."""
     return b.cells_key ^ mix64(<uint64_t>b.hand[0] << 32 | b.hand[1]) ^ mix64(
         ~(<uint64_t>b.bag[0] << 32 | b.bag[1])
     )
 
 
 cdef inline int find(const Board* b, int graph, int cell) noexcept nogil:
-    """The root of the group. Groups join the larger one, so that it is at most four steps away."""
+    """Return the root of the group. Union by size, so it is at most four steps away."""
     while b.parent[graph][cell] != cell:
         cell = b.parent[graph][cell]
     return cell
 
 
 cdef inline int gain(const Board* b, int graph, int cell, int attribute) noexcept nogil:
-    """By how much the graph's score grows when a tile of this attribute is put on the empty
+    """Return the growth of the graph's score if a tile of this attribute is put on the empty
     cell."""
     cdef int roots[3]
     cdef int total = 1, squares = 0, found = 0
@@ -120,7 +119,7 @@ cdef inline int gain(const Board* b, int graph, int cell, int attribute) noexcep
 
 
 cdef inline void gains(const Board* b, int graph, int cell, int* by_attribute) noexcept nogil:
-    """`gain` for all four attributes."""
+    """Write `gain` for all four attributes."""
     cdef int roots[3]
     cdef int sums[4]
     cdef int squares[4]
@@ -149,7 +148,7 @@ cdef inline void gains(const Board* b, int graph, int cell, int* by_attribute) n
 
 
 cdef inline void join(Board* b, int graph, int cell, int attribute, Link* link) noexcept nogil:
-    """Put a tile into one graph, which keeps its score and its groups."""
+    """Put a tile into one graph; update its score and its groups."""
     cdef int roots[3]
     cdef int total = 1, squares = 0, found = 0, largest = 0
     cdef int i, j, root, size
@@ -188,7 +187,7 @@ cdef inline void join(Board* b, int graph, int cell, int attribute, Link* link) 
 
 
 cdef inline void part(Board* b, int graph, int cell, const Link* link) noexcept nogil:
-    """Take back what `join` did to the groups."""
+    """Undo what `join` did to the groups."""
     cdef int i
     b.attribute[graph][cell] = NO_TILE
     if link.size:
@@ -198,8 +197,7 @@ cdef inline void part(Board* b, int graph, int cell, const Link* link) noexcept 
 
 
 cdef inline void make(Board* b, int cell, int tile, Undo* undo) noexcept nogil:
-    """The seat to move puts a tile of its hand on an empty cell; it has not drawn yet, see
-    `draw`."""
+    """Put a tile of the hand of the side to move on an empty cell; `draw` is separate."""
     cdef int seat = b.ply & 1
     undo.score[0], undo.score[1] = b.score[0], b.score[1]
     join(b, 0, cell, tile & 3, &undo.links[0])
@@ -211,7 +209,7 @@ cdef inline void make(Board* b, int cell, int tile, Undo* undo) noexcept nogil:
 
 
 cdef inline void unmake(Board* b, int cell, int tile, const Undo* undo) noexcept nogil:
-    """Take back what `make` did; what was drawn after it has gone back to the bag before."""
+    """Undo `make`; `put_back` must have undone the draw."""
     b.ply -= 1
     b.hand[b.ply & 1] += one(tile)
     b.cells_key ^= tile_key(cell, tile)
@@ -222,25 +220,25 @@ cdef inline void unmake(Board* b, int cell, int tile, const Undo* undo) noexcept
 
 
 cdef inline void draw(Board* b, int seat, int tile) noexcept nogil:
-    """A tile goes from the bag to the hand."""
+    """Move a tile from the bag to the hand."""
     b.bag[seat] -= one(tile)
     b.hand[seat] += one(tile)
 
 
 cdef inline void put_back(Board* b, int seat, int tile) noexcept nogil:
-    """Take back what `draw` did."""
+    """Undo `draw`."""
     b.hand[seat] -= one(tile)
     b.bag[seat] += one(tile)
 
 
 cdef inline int move_count(const Board* b) noexcept nogil:
-    """How many moves the seat to move has."""
+    """Return the number of moves of the side to move."""
     return popcount64(b.empty) * popcount32(kinds(b.hand[b.ply & 1]))
 
 
 cdef inline int generate(const Board* b, Move* moves) noexcept nogil:
-    """The moves of the seat to move into `moves` (MAX_MOVES of them fit), in ascending order;
-    returns how many."""
+    """Write the moves of the side to move to `moves` (room for MAX_MOVES), in ascending order;
+    return their number."""
     cdef int number = 0
     cdef int cell
     cdef uint64_t cells = b.empty
@@ -261,8 +259,8 @@ cdef void clear(Board* b) noexcept nogil
 
 
 cdef class Position:
-    cdef Board board                # what both players know
-    cdef uint8_t open[2][5]         # the hands in the order in which they were drawn
-    # the referee's: the bags in the order in which they will be drawn, last tile first
+    cdef Board board                # public information
+    cdef uint8_t open[2][5]         # the hands, in the order of the draws
+    # the referee's: the bags in the order of the draws, last tile first
     cdef uint8_t hidden[2][32]
     cdef Position _copy(self)

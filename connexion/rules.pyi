@@ -1,12 +1,11 @@
-"""The fast rules of Connexion behind the face of `core.rules.ChancePosition`, but for the
-drawing."""
+"""The fast rules of Connexion, with the interface of `core.rules.ChancePosition`."""
 
 from collections.abc import Sequence
 
 from core.rules import Move
 
 class Position:
-    """A position of Connexion, a value: `play` gives a new one."""
+    """An immutable position of Connexion."""
 
     @classmethod
     def start(cls, seed: int = 0) -> Position: ...
@@ -14,17 +13,17 @@ class Position:
     def parse(cls, text: str) -> Position: ...
     @classmethod
     def from_tiles(cls, cells: Sequence[int | None], tiles: Sequence[Sequence[int]]) -> Position:
-        """The position with these tiles, which must be possible; see `reference.Position`."""
+        """Return the position with these tiles; see `reference.Position`. They must be possible."""
 
     @property
     def cells(self) -> tuple[int | None, ...]: ...
     @property
     def hands(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The open tiles of both seats, in the order in which they were drawn."""
+        """The open tiles of both seats, in the order of the draws."""
 
     @property
     def bags(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What is left in both bags, in ascending order; that everybody knows."""
+        """The tiles left in both bags, in ascending order. Both seats know them."""
 
     @property
     def ply(self) -> int: ...
@@ -34,11 +33,10 @@ class Position:
     def over(self) -> bool: ...
     @property
     def key(self) -> int:
-        """Hash of the tiles on the board, the hands and what is left in the bags, but not of its
-        order."""
+        """Hash of the board, the hands and the content of the bags, without its order."""
 
     def recomputed_key(self) -> int:
-        """The same key, computed from nothing."""
+        """Return the same hash, computed from scratch."""
 
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...

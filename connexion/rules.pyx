@@ -1,5 +1,4 @@
-"""The fast rules of Connexion; rules.pxd holds what searches use, this is the thin Python face and
-perft."""
+"""The fast rules of Connexion for Python, and perft; searches use rules.pxd."""
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -11,14 +10,14 @@ from core.errors import IllegalMoveError, RuleError
 
 
 cdef void clear(Board* b) noexcept nogil:
-    """An empty board, empty hands and bags."""
+    """Empty the board, the hands and the bags."""
     memset(b, 0, sizeof(Board))
     b.empty = ~<uint64_t>0
     memset(b.attribute, NO_TILE, sizeof(b.attribute))
 
 
 cdef uint64_t full_key(const Board* b) noexcept nogil:
-    """The key, computed from nothing."""
+    """Return the key, computed from scratch."""
     cdef Board fresh = b[0]
     cdef int cell
     fresh.cells_key = 0
@@ -29,10 +28,9 @@ cdef uint64_t full_key(const Board* b) noexcept nogil:
 
 
 cdef uint64_t count_leaves(Board* b, int depth, const uint8_t* will_draw) noexcept nogil:
-    """Perft with bulk counting: the last ply is counted, not made. depth >= 1.
+    """Perft with bulk counting: moves of the last ply are counted, not made. depth >= 1.
 
-    `will_draw` has for every ply from this one on the tile that its seat draws after it, KINDS
-    where it draws nothing.
+    `will_draw` has the tile drawn after each ply from this one on, KINDS: none.
     """
     cdef Move moves[MAX_MOVES]
     cdef Undo undo
@@ -54,11 +52,11 @@ cdef uint64_t count_leaves(Board* b, int depth, const uint8_t* will_draw) noexce
 
 
 cdef class Position:
-    """A position of Connexion, a value: `play` gives a new one. See `core.rules.ChancePosition`."""
+    """An immutable position of Connexion; see rules.pyi."""
 
     @staticmethod
     def start(seed=0):
-        from random import Random  # agents never come here, and could not afford it
+        from random import Random  # agents never use it: it is slow to import
 
         from connexion.geometry import fresh_bag
         random = Random(seed)
@@ -73,7 +71,7 @@ cdef class Position:
 
     @staticmethod
     def from_tiles(cells, tiles):
-        """The position with these tiles, which must be possible; see `reference.Position`."""
+        # these tiles must be possible, see reference.Position
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef Undo undo
@@ -81,8 +79,7 @@ cdef class Position:
         clear(b)
         for cell in range(CELLS):
             if cells[cell] is not None:
-                # Whose hand a tile came from is forgotten: it passes through that of the seat whose
-                # turn it is.
+                # a tile's origin does not matter: it passes through the hand of the side to move
                 b.hand[b.ply & 1] += one(cells[cell])
                 make(b, cell, cells[cell], &undo)
         for seat in range(2):
@@ -153,7 +150,7 @@ cdef class Position:
         return format_position(self.cells, ((*hands[0], *bags[0]), (*hands[1], *bags[1])))
 
     def legal(self):
-        return self.pseudolegal()  # with the board full nothing can be put
+        return self.pseudolegal()  # on a full board there are no moves
 
     def pseudolegal(self):
         cdef Move moves[MAX_MOVES]
@@ -195,7 +192,7 @@ cdef class Position:
         return position
 
     def lose_turn(self):
-        raise RuleError("Connexion knows no lost turn: a foul loses the game")
+        raise RuleError("Connexion has no forfeited turns: an illegal move loses the game")
 
     @property
     def drawn(self):

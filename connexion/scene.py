@@ -1,28 +1,53 @@
-"""What is seen of Connexion, and how a person chooses a move: a tile of the hand, then a cell.
+"""The scene of Connexion. A human chooses a tile of the hand, then a cell.
 
-The board is drawn as the honeycomb that it is: cells that touch are one width apart, a + cell and
-the - cell of the row above it one upon the other.
+The board is a honeycomb. Adjacent cells are 1 apart. A + cell is directly below the - cell of
+the next row.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from connexion import protocol
-from connexion.geometry import CELL, CELLS, LETTERS, NEIGHBOURS, NUMBERS, SIGNS, TILES
+from connexion.geometry import (
+    BAG,
+    CELL,
+    CELLS,
+    COPIES,
+    LETTERS,
+    NEIGHBOURS,
+    NUMBERS,
+    SIGNS,
+    TILE,
+    TILES,
+)
 from connexion.reference import PASS, Position
+from connexion.text import format_position
 from core.messages import SIDES
-from core.scene import PASS_PART, Cell, Hand, Lens, Parts, Piece, Region, Scene
+from core.scene import (
+    PASS_PART,
+    Cell,
+    Example,
+    Hand,
+    Lens,
+    Parts,
+    Piece,
+    Region,
+    Scene,
+    ScorePart,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.rules import Move
 
 
 def _cell(name: str) -> Cell:
-    """A cell of the board at its place: every row is a zigzag, each a step to the right of the one
+    """Return a cell with its place. Every row is a zigzag, half a column to the right of the row
     below."""
     column, row, sign = LETTERS.index(name[0]), NUMBERS.index(name[1]), SIGNS.index(name[2])
     height = 1.5 * (len(NUMBERS) - 1 - row) + 0.5 * (1 - sign)
@@ -33,7 +58,7 @@ BOARD = tuple(sorted(map(_cell, CELLS), key=lambda cell: (cell.y, cell.x)))
 
 
 def scene(position: Position) -> Scene:
-    """Cells are called as the judge does, tiles of a hand SIDE TILE."""
+    """Return the scene. Cells have the judge's names; a tile of a hand is named "SIDE TILE"."""
     pieces = tuple(
         _piece(cell.name, None, tile)
         for cell in BOARD
@@ -58,19 +83,48 @@ def write(move: Move, position: Position) -> str:
 
 
 def read(text: str, position: Position) -> Move:
-    """The word PUT may be left away."""
+    """Parse a move. The word PUT is optional."""
     cell, _, tile = text.lower().strip().removeprefix("put").strip().partition(" ")
     return protocol.parse_answer(f"PUT {cell} {tile.upper()}", position.to_move)
 
 
-LENSES = ("groups", "gain")
+PALETTE = tuple(Piece("", None, name, name, tile // 4) for tile, name in enumerate(TILES))
+
+
+def compose(board: Mapping[str, Piece], to_move: int, position: Position) -> str:  # noqa: ARG001
+    """Return a position with these tiles on the board, which imply the side to move.
+
+    The other tiles are in hands and bags, as far as possible in the order of `position`.
+    """
+    cells = [PALETTE.index(board[name]) if name in board else None for name in CELLS]
+    put = len(board)
+    left = Counter(dict.fromkeys(range(len(TILES)), 2 * COPIES))
+    left.subtract(tile for tile in cells if tile is not None)
+    due = Counter(
+        {tile: count - COPIES for tile, count in left.items()}
+    )  # only FIRST can have them
+    first: list[int] = []
+    order = [*position.tiles[0], *position.tiles[1], *range(len(TILES))]
+    for tile in [*(+due).elements(), *order, *order]:
+        if len(first) < BAG - (put + 1) // 2 and first.count(tile) < min(COPIES, left[tile]):
+            first.append(tile)
+    left.subtract(first)
+    # of too many tiles, those on the board are what the check must name
+    most = Counter(dict.fromkeys(range(len(TILES)), COPIES))
+    second = sorted((left & most).elements(), key=order.index)[: BAG - put // 2]
+    return format_position(cells, (first, second))
+
+
 ATTRIBUTES = ("pattern", "colour")
-"""What tiles of a group of each seat share."""
+"""The attribute that the tiles of a seat's group share."""
 
 
 def lenses(position: Position) -> tuple[Lens, ...]:
-    """Groups of two tiles and more with the square of their size; and for every empty cell what the
-    best tile of a seat's own hand would gain it there."""
+    """Return the lenses of both seats: their groups and their gains.
+
+    Groups of at least two tiles show the square of their size. An empty cell shows the points that
+    the best tile of the seat's hand gains there.
+    """
     grouped = [_groups(position, seat) for seat in range(2)]
     shown = [
         Lens(
@@ -101,19 +155,66 @@ def lenses(position: Position) -> tuple[Lens, ...]:
     return tuple(shown)
 
 
+SHOWN = "a4+ G2 a5- G1 b4- B2 b4+ Y2 b5- Y4 b5+ R4 b6- B4 c4+ R3 c5- R2 c5+ Y2"
+"""Cells and tiles of an example: FIRST has 24 points, SECOND 20."""
+CORNER = tuple(cell for cell in CELLS if cell[0] in "abc" and cell[1] in "456")
+
+
+def examples() -> tuple[Example, ...]:
+    start, words = Position.start(), SHOWN.split()
+    there = {CELL[cell]: TILE[tile] for cell, tile in zip(words[::2], words[1::2], strict=True)}
+    position = replace(start, cells=tuple(map(there.get, range(len(CELLS)))))
+    groups = lenses(position)
+    return (
+        Example(
+            "Put a tile of your hand on any empty cell. Then you draw a new one from your bag.",
+            position,
+            (CELL["b6+"], start.hands[0][0]),
+            CORNER,
+        ),
+        Example(
+            "FIRST scores numbers: connected tiles of the same number are a group, and a group "
+            "counts the square of its size.",
+            position,
+            cells=CORNER,
+            lens=groups[0],
+        ),
+        Example(
+            "SECOND scores colours, the letters, in the same way.",
+            position,
+            cells=CORNER,
+            lens=groups[1],
+        ),
+        Example(
+            "Every tile counts for both players, no matter who put it there. The game ends when "
+            "the board is full. The higher score wins."
+        ),
+    )
+
+
+def counted(position: Position) -> tuple[tuple[ScorePart, ...], ...]:
+    """Count the groups by size, the largest first."""
+    found = []
+    for seat in range(2):
+        groups = {id(group): len(group) for group in _groups(position, seat).values()}
+        sizes = sorted(Counter(groups.values()).items(), reverse=True)
+        found.append(tuple(ScorePart(f"groups of {n}", count, n**2) for n, count in sizes))
+    return tuple(found)
+
+
 def _attribute(seat: int, tile: int) -> int:
-    """What tiles of a seat's groups share: the pattern for FIRST, the colour for SECOND."""
+    """Return the attribute that groups of a seat share: pattern for FIRST, colour for SECOND."""
     return tile // 4 if seat else tile % 4
 
 
 def _groups(position: Position, seat: int) -> dict[int, list[int]]:
-    """The seat's groups, by each of their cells."""
+    """Return cell -> the seat's group that contains it."""
     found: dict[int, list[int]] = {}
     for start, first in enumerate(position.cells):
         if first is None or start in found:
             continue
         group = found[start] = [start]
-        for cell in group:  # which grows
+        for cell in group:  # grows in the loop
             for other in NEIGHBOURS[cell]:
                 tile = position.cells[other]
                 same = tile is not None and _attribute(seat, tile) == _attribute(seat, first)
@@ -124,7 +225,7 @@ def _groups(position: Position, seat: int) -> dict[int, list[int]]:
 
 
 def _gain(position: Position, groups: dict[int, list[int]], seat: int, cell: int, tile: int) -> int:
-    """What a tile on an empty cell gains a seat."""
+    """Return the points that a seat gains with a tile on an empty cell."""
     joined = {}
     for other in NEIGHBOURS[cell]:
         there = position.cells[other]
@@ -135,7 +236,7 @@ def _gain(position: Position, groups: dict[int, list[int]], seat: int, cell: int
 
 
 def _hand(seat: int, tiles: Sequence[int]) -> Hand:
-    """An equal tile more has primes behind its name; it is the first one that is chosen."""
+    """Return the hand. Copies of a tile get primes after their names; moves use the first one."""
     names = [
         _in_hand(seat, tile) + "'" * tiles[:place].count(tile) for place, tile in enumerate(tiles)
     ]

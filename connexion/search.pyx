@@ -1,4 +1,4 @@
-"""Principal variation search over Connexion; search.pxd says what its values are."""
+"""Principal variation search for Connexion; search.pxd defines the values."""
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
@@ -14,16 +14,15 @@ from connexion.rules cimport (
 )
 
 cdef enum:
-    MOST_HISTORY = 8192
-    HISTORY_UNIT = 64           # so much history counts for a point in the order of moves
-    HISTORY_LEFT = 6            # empty cells; with fewer it takes longer to sort than to search
-    # points; more than any margin changes by in the plies in which chance is averaged over
-    MOST_SWING = 300
+    MAX_HISTORY = 8192
+    HISTORY_UNIT = 64           # history that counts as a point in move ordering; not tuned
+    HISTORY_LEFT = 6            # empty cells; with fewer, sorting takes longer than it saves
+    # bound of the change of a margin during the plies with averaged draws, in points
+    MAX_SWING = 300
 
 
 cdef Search* search_new(const int16_t* weights, uint64_t bytes) noexcept nogil:
-    """A search that has found nothing yet, with a table of at most that size, which is touched only
-    as a search grows; or NULL. `weights` must outlive it."""
+    """Return a new search with a table of at most `bytes`, or NULL. `weights` must outlive it."""
     cdef Search* s = <Search*>calloc(1, sizeof(Search))
     if s == NULL:
         return NULL
@@ -41,14 +40,14 @@ cdef void search_free(Search* s) noexcept nogil:
 
 
 cdef void search_forget(Search* s) noexcept nogil:
-    """Make the search as good as new."""
+    """Forget all previous searches."""
     tt_clear(&s.table)
 
 
 cdef void search_start(Search* s) noexcept nogil:
-    """Begin anew: of what the table holds, only what was searched to the end is still good."""
+    """Start a search; of the table, only entries that reached the end stay valid."""
     tt_begin(&s.table)
-    if s.table.age == 0:    # what was written that many searches ago would pass for new
+    if s.table.age == 0:    # entries of TT_AGES searches ago would look current
         tt_clear(&s.table)
     memset(s.history, 0, sizeof(s.history))
     s.nodes = 0
@@ -56,10 +55,10 @@ cdef void search_start(Search* s) noexcept nogil:
 
 
 cdef inline int last_two(Board* b) noexcept nogil:
-    """Two cells, a tile each: what the mover gains in the end.
+    """Return the mover's final gain with two empty cells and a tile each.
 
-    In a graph in which both tiles are alike it makes no difference who goes where; in one in which
-    they are not, they cannot meet.
+    In a graph in which both tiles have one attribute, the order makes no difference. In a graph in
+    which they differ, they cannot connect.
     """
     cdef int seat = b.ply & 1
     cdef int cell = lowest_bit64(b.empty)
@@ -89,7 +88,7 @@ cdef inline int last_two(Board* b) noexcept nogil:
 cdef inline void sort_by_history(
     const Search* s, int seat, Choice* choices, int number
 ) noexcept nogil:
-    """Sort moves by how they look and by how they did elsewhere in this search."""
+    """Sort moves by their static order and their history in this search."""
     cdef Choice choice
     cdef int i, j
     for i in range(number):
@@ -105,22 +104,21 @@ cdef inline void sort_by_history(
 cdef inline void learn(
     Search* s, int seat, const Choice* choices, int best, int bonus
 ) noexcept nogil:
-    """The move at `best` refuted the position, those before it did not: the further a history has
-    gone, the less it still moves."""
+    """Beta cutoff by the move at `best`: history bonus for it, malus for earlier ones, with
+    gravity."""
     cdef int* history = s.history[seat]
     cdef int i
-    history[choices[best].move] += bonus - history[choices[best].move] * bonus // MOST_HISTORY
+    history[choices[best].move] += bonus - history[choices[best].move] * bonus // MAX_HISTORY
     for i in range(best):
-        history[choices[i].move] -= bonus + history[choices[i].move] * bonus // MOST_HISTORY
+        history[choices[i].move] -= bonus + history[choices[i].move] * bonus // MAX_HISTORY
 
 
 cdef int value_after(
     Search* s, Board* b, const Choice* choice, int depth, int alpha, int beta
 ) noexcept nogil:
-    """What a move is worth to its mover, with `depth` plies after it; the board is left as it was.
+    """Return a move's value for its mover, with `depth` plies after it; the board is restored.
 
-    Exact within (alpha, beta), else a bound: at least the value where that is beta or more, at most
-    where that is alpha or less.
+    Exact within (alpha, beta); otherwise a fail-soft bound.
     """
     cdef Undo undo
     cdef Tiles bag, left
@@ -133,19 +131,19 @@ cdef int value_after(
     left = kinds(bag)
     if bag == 0 or ways > 2:
         value = now - value_of(s, b, depth, now - beta, now - alpha)
-    elif left & (left - 1) == 0:                                # the draw is known
+    elif left & (left - 1) == 0:                                # one possible draw
         tile = lowest_bit32(left) >> 1
         draw(b, seat, tile)
         value = now - value_of(s, b, depth, now - beta, now - alpha)
         put_back(b, seat, tile)
-    # two tiles, equally likely (Ballard 1983, Star1)
+    # two equally likely draws (Ballard 1983, Star1)
     else:
         tile = lowest_bit32(left) >> 1
         draw(b, seat, tile)
         first = now - value_of(
             s, b, depth, max(
-                -INFINITE, now - 2 * beta - SCALE * MOST_SWING
-            ), min(INFINITE, now - 2 * alpha + SCALE * MOST_SWING)
+                -INFINITE, now - 2 * beta - SCALE * MAX_SWING
+            ), min(INFINITE, now - 2 * alpha + SCALE * MAX_SWING)
         )
         put_back(b, seat, tile)
         tile = lowest_bit32(left & (left - 1)) >> 1
@@ -160,7 +158,7 @@ cdef int value_after(
 
 
 cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept nogil:
-    """What the position is worth to the mover, within the window as in `value_after`; alpha <
+    """Return the position's value for the mover, within the window as in `value_after`; alpha <
     beta."""
     cdef Choice choices[MAX_MOVES]
     cdef Choice chosen
@@ -172,7 +170,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
     cdef int left = popcount64(b.empty)
     cdef Move best_move = 0
     s.nodes += 1
-    # 1. The end, and the last plies before it.
+    # 1. Game over, or one of the last plies.
     if left == 0:
         return 0
     if depth >= left:
@@ -184,14 +182,14 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
         return SCALE * choices[0].gain
     if left == 2 and depth == TO_THE_END:
         return SCALE * last_two(b)
-    # 2. Out of time?
+    # 2. Limits.
     if s.max_nodes and s.nodes > s.max_nodes or (
         s.deadline > 0 and s.nodes & 255 == 0 and clock_now() >= s.deadline
     ):
         s.stopped = True
     if s.stopped:
         return 0
-    # 3. What is known already. With three cells left it takes longer to look than to search.
+    # 3. Transposition table. With three empty cells, a probe takes longer than a search.
     chosen.move = 0
     if left > 3:
         key = board_key(b)
@@ -200,18 +198,18 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
             bound = tt_bound(entry)
             if entry.depth >= depth and (
                 bound == TT_EXACT
-                or bound == TT_AT_LEAST and entry.value >= beta
-                or bound == TT_AT_MOST and entry.value <= alpha
+                or bound == TT_LOWER and entry.value >= beta
+                or bound == TT_UPPER and entry.value <= alpha
             ):
                 return entry.value
             chosen.move = entry.move
-    # 4. The moves, the known best one first.
+    # 4. Moves, the table move first.
     if depth == TO_THE_END:
-        number = ordered_moves(b, choices, MAX_MOVES, 2)        # 10 % faster than with 1 or 3/2
+        number = ordered_moves(b, choices, MAX_MOVES, 2)        # 10 % faster than 1 or 3/2
     else:
         number = ordered_moves(b, choices, s.width, 1)
     if left >= HISTORY_LEFT:
-        sort_by_history(s, b.ply & 1, choices, number)          # a third fewer nodes
+        sort_by_history(s, b.ply & 1, choices, number)          # saves a third of the nodes
     if chosen.move:
         for i in range(number):
             if choices[i].move == chosen.move:
@@ -221,7 +219,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
                     i -= 1
                 choices[0] = chosen
                 break
-    # 5. The first with the whole window, the others to show that they are not better.
+    # 5. The first move with the full window, the others with a null window.
     deeper = TO_THE_END if depth == TO_THE_END else depth - 1
     for i in range(number):
         value = value_after(s, b, &choices[i], deeper, alpha, beta if i == 0 else alpha + 1)
@@ -238,7 +236,7 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
                     if left >= HISTORY_LEFT:
                         learn(s, b.ply & 1, choices, i, left * left)
                     break
-    # 6. Remember it.
+    # 6. Store the result.
     if left > 3:
         if depth == TO_THE_END:
             depth += left
@@ -247,6 +245,6 @@ cdef int value_of(Search* s, Board* b, int depth, int alpha, int beta) noexcept 
         entry.value = best
         entry.move = best_move
         entry.depth = <uint8_t>depth
-        bound = TT_AT_LEAST if best >= beta else TT_EXACT if best > least else TT_AT_MOST
+        bound = TT_LOWER if best >= beta else TT_EXACT if best > least else TT_UPPER
         entry.mark = tt_mark(&s.table, bound)
     return best

@@ -1,5 +1,7 @@
-"""A position as text, in both directions; both rules use it. RULES.md describes it. It imports next
-to nothing, for the agent's sake."""
+"""Parse and format positions of Connexion, for both kinds of rules. RULES.md describes the format.
+
+Imports are few, because agents must start fast.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
 
 
 def parse_position(text: str) -> tuple[Cells, Pair]:
-    """For every cell the tile on it, or None; and for both seats hand and bag, in the order in
-    which they are drawn.
+    """Parse two lines of tiles, as in the official tool's input file, and an optional third one.
 
-    Two lines of tiles, as in the official tool's input file, and perhaps a third: cell, tile, cell,
-    tile, ... Raises TextError.
+    The third line is cell, tile, cell, tile, ... Raises TextError.
+
+    Returns:
+        For every cell its tile, or None; for both seats the hand, then the bag in the order of the
+        draws.
     """
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if len(lines) not in (2, 3):
@@ -41,7 +45,7 @@ def parse_position(text: str) -> tuple[Cells, Pair]:
 
 
 def format_position(cells: Sequence[int | None], tiles: Sequence[Sequence[int]]) -> str:
-    """What `parse_position` reads."""
+    """Return the text that `parse_position` parses into these values."""
     lines = [" ".join([TILES[tile] for tile in seat]) or NOTHING for seat in tiles]
     put = [f"{CELLS[cell]} {TILES[tile]}" for cell, tile in enumerate(cells) if tile is not None]
     return "\n".join([*lines, " ".join(put)] if put else lines)

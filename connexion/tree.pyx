@@ -1,4 +1,4 @@
-"""Monte Carlo tree search with chance nodes; tree.pxd says how."""
+"""Monte Carlo tree search with chance nodes; see tree.pxd."""
 
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free, malloc
@@ -12,16 +12,16 @@ from connexion.rules cimport (
 )
 
 cdef enum:
-    MAX_NODES = 1 << 18     # of 24 bytes, touched only as the tree grows: half a second
+    MAX_NODES = 1 << 18     # of 24 bytes: half a second of search
     MAX_EDGES = 1 << 21     # of 32 bytes
-    WIDTH = 24              # moves of a node that are looked at
+    WIDTH = 24              # moves per node, the best ones by gain and threat: docs/experiments/011
     NOT_EXPANDED = -1
     SCALE = 64
     SEED = 1
 
 
 cdef Tree* tree_new(const int16_t* weights, double exploration, double temper) noexcept nogil:
-    """An empty tree, or NULL; `weights` must outlive it."""
+    """Return an empty tree, or NULL; `weights` must outlive it."""
     cdef Tree* t = <Tree*>calloc(1, sizeof(Tree))
     if t == NULL:
         return NULL
@@ -42,7 +42,7 @@ cdef void tree_free(Tree* t) noexcept nogil:
 
 
 cdef void tree_start(Tree* t, Board* b) noexcept nogil:
-    """Begin anew at a position in which the game goes on: the same playouts every time."""
+    """Reset the tree to a position before the end of the game; the random generator restarts."""
     t.node_count = t.edge_count = t.deepest = 0
     t.random = SEED
     t.stopped = False
@@ -60,7 +60,7 @@ cdef int add_node(Tree* t, Board* b, int tile) noexcept nogil:
 
 
 cdef void expand(Tree* t, Board* b, Node* node) noexcept nogil:
-    """Give a node its moves."""
+    """Create the edges of a node."""
     cdef Choice choices[MAX_MOVES]
     cdef Edge* edge
     cdef int number = ordered_moves(b, choices, WIDTH, 1)
@@ -81,7 +81,7 @@ cdef void expand(Tree* t, Board* b, Node* node) noexcept nogil:
 
 
 cdef int drawn(Tree* t, const Board* b, int seat) noexcept nogil:
-    """A tile of the bag, each as likely as any other; KINDS where the bag is empty."""
+    """Return a random tile of the bag, KINDS if the bag is empty."""
     cdef Tiles left = kinds(b.bag[seat])
     cdef int tile, pick
     if left == 0:
@@ -97,7 +97,7 @@ cdef int drawn(Tree* t, const Board* b, int seat) noexcept nogil:
 
 
 cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
-    """One more playout from a node; its value to the mover. The board is left as it was."""
+    """Make a simulation from a node, and return its value for the mover; the board is restored."""
     cdef Undo undo
     cdef Edge* edge
     cdef Edge* chosen = NULL
@@ -105,12 +105,12 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
     cdef int i, tile, child
     cdef double root, value
     cdef double best = -1e18
-    # 1. The end, and a tree that is full.
+    # 1. Game over, or the tree is full.
     if node.first == NOT_EXPANDED:
         if b.empty == 0 or t.edge_count > MAX_EDGES - WIDTH or t.node_count == MAX_NODES:
             return node.value
         expand(t, b, node)
-    # 2. PUCT. A move that was never visited is worth what the node is.
+    # 2. Selection by PUCT. An unvisited move has the node's value.
     root = SCALE * t.exploration * sqrt(<double>node.visits)
     for i in range(node.count):
         edge = &t.edges[node.first + i]
@@ -120,14 +120,14 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
         if value > best:
             best = value
             chosen = edge
-        if edge.visits == 0:    # those that follow have no visits either, and smaller priors
+        if edge.visits == 0:    # later moves are unvisited, too, and have smaller priors
             break
-    # 3. The move, and a draw.
+    # 3. Make the move, and draw.
     make(b, chosen.move >> 4, chosen.move & 15, &undo)
     tile = drawn(t, b, seat)
     if tile < KINDS:
         draw(b, seat, tile)
-    # 4. The node after them, a new one if need be.
+    # 4. Descend to the node after them, or create it.
     child = chosen.child
     while child and t.nodes[child].tile != tile:
         child = t.nodes[child].sibling
@@ -144,7 +144,7 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
     if tile < KINDS:
         put_back(b, seat, tile)
     unmake(b, chosen.move >> 4, chosen.move & 15, &undo)
-    # 5. What came of it.
+    # 5. Backup.
     value = SCALE * chosen.gain - value
     node.visits += 1
     chosen.visits += 1
@@ -153,12 +153,12 @@ cdef double visit(Tree* t, Board* b, Node* node, int plies) noexcept nogil:
 
 
 cdef void playout(Tree* t, Board* b) noexcept nogil:
-    """One more, from the root on, which is given as a board; it is left as it was."""
+    """Make a simulation from the root, whose position is given; the board is restored."""
     visit(t, b, &t.nodes[0], 0)
 
 
 cdef Edge* best_edge(Tree* t) noexcept nogil:
-    """The root's move that was visited most; among equals the one that looked best."""
+    """Return the most visited move of the root; among equals the one with the greatest prior."""
     cdef Edge* best = &t.edges[t.nodes[0].first]
     cdef int i
     for i in range(t.nodes[0].count):

@@ -1,4 +1,4 @@
-"""A search in a thread of its own, so that whoever asked for it can go on listening."""
+"""A search in its own thread, so that the caller can do other work."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     from core.limits import Limits, SearchInfo
 
 STOP_SECONDS = 0.005
-"""How long to wait for a search that was told to stop, before it is told again: one that is just
-beginning does not hear it."""
+"""Seconds to wait after `stop` before it is repeated: a search that is just starting may miss
+it."""
 
 
 class BackgroundSearch:
-    """A search that has begun. Engines let other threads run meanwhile; players without STOP are
-    quick by themselves.
+    """A running search. Engines release the GIL; players without STOP are quick.
 
     Attributes:
-        latest: the last outcome that was reported, None before the first.
+        latest: The last reported result, None before the first.
     """
 
     def __init__(
@@ -34,10 +33,12 @@ class BackgroundSearch:
         report: Callable[[SearchInfo], None] | None = None,
         then: Callable[[SearchInfo | None, Exception | None], None] | None = None,
     ) -> None:
-        """`report` gets every outcome that the player reports, `then` the last one, or what was
-        raised; both in the search's thread.
+        """Start the search.
 
-        The search has ended when `then` has returned; it must not raise.
+        Args:
+            report: Gets each result that the player reports.
+            then: Gets the last result, or the exception. It must not raise. The search ends when it
+                returns. Both are called in the search's thread.
         """
         self.latest: SearchInfo | None = None
         self._player = player
@@ -53,22 +54,22 @@ class BackgroundSearch:
 
     @property
     def over(self) -> bool:
-        """Whether the search has ended."""
+        """True if the search has ended."""
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end, at most so long; whether it has come."""
+        """Wait for the end, at most `seconds`. Returns True if the search has ended."""
         return self._ended.wait(seconds)
 
     def stop(self) -> None:
-        """End the search, and wait until it has ended."""
+        """End the search, and wait for the end."""
         while not self.over:
             if can(self._player, STOP):
                 self._player.stop()
             self._ended.wait(STOP_SECONDS)
 
     def outcome(self) -> SearchInfo:
-        """What was found; waits for it. Raises what the search raised."""
+        """Wait for the end and return the result. Raises what the search raised."""
         self._ended.wait()
         if self._error is not None:
             raise self._error
@@ -81,7 +82,7 @@ class BackgroundSearch:
                 self._found = self._player.choose(self._position, self._limits, self._note)
             else:
                 self._found = self._player.choose(self._position, self._limits)
-        except Exception as error:  # noqa: BLE001  (whoever asks for the outcome gets it)
+        except Exception as error:  # noqa: BLE001  (`outcome` raises it)
             self._error = error
         try:
             if self._then is not None:

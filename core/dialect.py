@@ -1,6 +1,6 @@
-"""What the languages of the line judges have in common; a game's `protocol.py` says the rest.
+"""The common part of the line judges' protocols; a game's `protocol.py` adds the rest.
 
-It imports next to nothing: the agents need it when they start.
+Agents import this module when they start, so it imports almost nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from core.messages import (
     Init,
     Message,
     Opponent,
-    Outcome,
     Ply,
     Ready,
     Score,
     Tag,
-    Turn,
+    Winner,
+    YourTurn,
 )
 
 TYPE_CHECKING = False
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 DEBUG = "# Debug "
 RESULTS = {"1-0": 0, "0-1": 1, "1/2-1/2": None}
-"""The winner's seat by the text of the log's RESULT."""
+"""Text of the log's RESULT -> winner's seat, None for a draw."""
 
 
 class Dialect:
-    """One judge's language, without what only this judge says: Init, and the answers.
+    """One judge's protocol, without Init and the answers, which differ in every game.
 
     Attributes:
-        clock: the word that calls for a move.
+        clock: The word that asks for a move.
         ply_words: move, drawn -> the text of a ply, between the side and the milliseconds.
-        parse_ply: the words of that text -> move, drawn. Raises TextError.
-        abort_sides: how an ABORT line of the log calls the two seats.
-        annotated: whether logs have header tags and the players' standard error. (Every dialect
-            reads them.)
+        parse_ply: The words of that text -> move, drawn. Raises TextError.
+        abort_sides: Names of the two seats in an ABORT line of the log.
+        annotated: True if logs are written with header tags and the players' standard error. They
+            are read in every dialect.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class Dialect:
         self.annotated = annotated
 
     def format_message(self, message: Message) -> str:
-        """The judge's line, for all but Init and Drew."""
+        """Return the judge's line for any message but Init and Drew."""
         match message:
             case Ready():
                 return f"READY {SIDES[message.seat]}"
-            case Turn():
+            case YourTurn():
                 return f"{self.clock} {message.mine} {message.theirs}"
             case Opponent():
                 return f"OPP {self.ply_words(message.move, message.drawn)} {message.ms}"
@@ -76,20 +76,20 @@ class Dialect:
                 raise ValueError(f"this judge does not say {message!r}")
 
     def parse_message(self, line: str) -> Message:
-        """What the judge said, for all but Init and Drew. Raises TextError."""
+        """Return the message of a judge's line, unless it is Init or Drew. Raises TextError."""
         word, *rest = line.split() or [""]
         if word == "READY":
             return Ready(side(only(rest, "READY")))
         if word == self.clock:
-            return Turn(*_two(rest, word))
+            return YourTurn(*_two(rest, word))
         if word == "OPP":
             return Opponent(*self._ply(rest))
         if word == "FINISH" and not rest:
             return Finish()
-        raise TextError(f"the judge says {line[:40]!r}, which means nothing")
+        raise TextError(f"{line[:40]!r} is not a message of this judge")
 
     def format_entry(self, entry: Entry) -> str | None:
-        """The log's line, for all but Init; None where these logs have no such line."""
+        """Return the log's line for any entry but Init; None if these logs have no such line."""
         match entry:
             case Ply():
                 return f"{SIDES[entry.seat]} {self.ply_words(entry.move, entry.drawn)} {entry.ms}"
@@ -99,13 +99,13 @@ class Dialect:
                 return f"SCORE{SIDES[entry.seat]} {entry.score}"
             case Abort():
                 return f"ABORT {self.abort_sides[entry.seat]} {entry.reason}"
-            case Outcome() | Tag() | Debug():
-                return self._annotation(entry) if self.annotated else None
+            case Winner() | Tag() | Debug():
+                return annotation(entry) if self.annotated else None
             case Init():
                 raise ValueError("every game writes its own INIT")
 
     def parse_entry(self, line: str) -> Entry:
-        """What a line of a log says, for all but Init. Raises TextError."""
+        """Return the entry of a log's line, unless it is Init. Raises TextError."""
         if line.startswith("#"):
             return _debug(line)
         if line.startswith("["):
@@ -128,50 +128,48 @@ class Dialect:
         ms = integer(words[-1])
         return (*self.parse_ply(words[:-1]), ms)
 
-    @staticmethod
-    def _annotation(entry: Outcome | Tag | Debug) -> str:
-        match entry:
-            case Outcome():
-                text = next(text for text, winner in RESULTS.items() if winner == entry.winner)
-                return f'[RESULT "{text}"]'
-            case Tag():
-                return f'[{entry.name} "{entry.text}"]'
-            case Debug():
-                return (
-                    f"{DEBUG}{'' if entry.seat is None else SIDES[entry.seat] + ': '}{entry.text}"
-                )
+
+def annotation(entry: Winner | Tag | Debug) -> str:
+    """Return the log's line for an entry that not every judge writes."""
+    match entry:
+        case Winner():
+            text = next(text for text, winner in RESULTS.items() if winner == entry.winner)
+            return f'[RESULT "{text}"]'
+        case Tag():
+            return f'[{entry.name} "{entry.text}"]'
+        case Debug():
+            return f"{DEBUG}{'' if entry.seat is None else SIDES[entry.seat] + ': '}{entry.text}"
 
 
 def check_ready(answer: str, code: str) -> None:
-    """Raises TextError with that code where a program's answer is not READY_ANSWER, to the
-    letter."""
+    """Raise TextError with this code unless a program's answer is exactly READY_ANSWER."""
     if answer != READY_ANSWER:
         raise TextError(f"expected {READY_ANSWER}, got {answer[:40]!r}", code)
 
 
 def side(word: str) -> int:
-    """The seat of that name. Raises TextError."""
+    """Return the seat of a name. Raises TextError."""
     if word not in SIDES:
         raise TextError(f"{word[:40]!r} is neither {SIDES[0]} nor {SIDES[1]}")
     return SIDES.index(word)
 
 
 def integer(word: str) -> int:
-    """The number that a word says. Raises TextError."""
+    """Return the integer of a word. Raises TextError."""
     if not (word.isascii() and word.removeprefix("-").isdigit() and len(word) < 10):
         raise TextError(f"{word[:40]!r} is not an integer")
     return int(word)
 
 
 def only(words: Sequence[str], after: str) -> str:
-    """The one word that follows another. Raises TextError."""
+    """Return the only word that follows `after`. Raises TextError."""
     if len(words) != 1:
         raise TextError(f"{after} has {len(words)} words after it, not 1")
     return words[0]
 
 
 def four_integers(words: Sequence[str], code: str = "") -> tuple[int, ...]:
-    """A move of four numbers. Raises TextError with that code."""
+    """Return a move of four numbers. Raises TextError with this code."""
     if len(words) != 4:
         raise TextError(f"a move is four integers, not {len(words)} words", code)
     try:
@@ -186,8 +184,8 @@ def _two(words: Sequence[str], after: str) -> tuple[int, int]:
     return integer(words[0]), integer(words[1])
 
 
-def _tag(line: str) -> Tag | Outcome:
-    """A line like [NAME "text"]."""
+def _tag(line: str) -> Tag | Winner:
+    """Parse a line [NAME "text"]."""
     name, space, text = line.strip().removeprefix("[").removesuffix("]").partition(" ")
     if not (line.rstrip().endswith('"]') and space and text.startswith('"') and len(text) > 1):
         raise TextError(f'a header line has the form [NAME "text"], not {line[:40]!r}')
@@ -195,12 +193,12 @@ def _tag(line: str) -> Tag | Outcome:
     if name == "RESULT":
         if text not in RESULTS:
             raise TextError(f"the result is {text[:40]!r}, not one of {', '.join(RESULTS)}")
-        return Outcome(RESULTS[text])
+        return Winner(RESULTS[text])
     return Tag(name, text)
 
 
 def _debug(line: str) -> Debug:
-    """A line like # Debug FIRST: text; any other comment is taken as it is."""
+    """Parse a line `# Debug FIRST: text`; any other comment has no seat."""
     said = line.removeprefix(DEBUG)
     for seat, name in enumerate(SIDES):
         if said != line and said.startswith(name + ":"):

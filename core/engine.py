@@ -1,7 +1,6 @@
-"""The contract of players: what every built-in player does, what it can do beside and declares, and
-the options that it takes.
+"""The contract of players: the methods and capabilities of built-in players, and their options.
 
-Agents import this module at their start, so it imports nothing slow.
+Agents import this module when they start, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -19,63 +18,62 @@ if TYPE_CHECKING:
     PositionT_contra = TypeVar("PositionT_contra", contravariant=True)
     PlayerT = TypeVar("PlayerT")
 
-# What a player can do: it declares a set of these names as CAPABILITIES. Each but MULTIPV is the
-# name of a method, see Capable.
+# A player declares a set of these names as CAPABILITIES. Each name but MULTIPV is the name of a
+# method, see Capable.
 
 STOP = "stop"
-"""`choose` takes a third argument, `report`; `stop` ends a search that runs in another thread."""
-FORGET = "forget"
-"""`forget` begins a new game."""
-PACE = "pace"
-"""`pace` says for how many moves a clock is to last."""
+"""`choose` takes a third argument, `report`; `stop` ends a search in another thread."""
+NEW_GAME = "new_game"
+"""`new_game` forgets all previous games (UCI's ucinewgame)."""
+MOVES_TO_GO = "moves_to_go"
+"""`moves_to_go` returns the number of moves for which a game clock must last (UCI's movestogo)."""
 OBSERVE = "observe"
-"""`observe` is told what the others play."""
+"""`observe` takes the moves of the other players."""
 CANDIDATES = "candidates"
-"""`candidates` gives the moves of the last search with what it found of each."""
+"""`candidates` returns the moves of the last search with their figures."""
 VISITS = "visits"
-"""`visits` says how often the last search tried each move."""
+"""`visits` returns the number of visits of each move in the last search."""
 EXPECTATION = "expectation"
-"""`expectation` says what every seat may expect."""
+"""`expectation` returns each seat's expected win share."""
 SOLVE = "solve"
-"""`solve` gives the value of a position under best play."""
+"""`solve` returns the value of a position under best play."""
 MULTIPV = "multipv"
-"""`choose` heeds `Limits.multipv`: it reports the best N lines, by their `rank`."""
+"""`choose` obeys `Limits.multipv`: it reports the best N lines, numbered by `rank`."""
 
 CAPABILITIES = {
-    STOP: "reports while it searches, and can be stopped",
-    FORGET: "can begin a new game",
-    PACE: "divides a clock by itself",
-    OBSERVE: "learns from what the others play",
+    STOP: "reports during the search, and can be stopped",
+    NEW_GAME: "can forget previous games",
+    MOVES_TO_GO: "divides a game clock itself",
+    OBSERVE: "learns from the other players' moves",
     CANDIDATES: "lists candidate moves",
-    VISITS: "says how often it tried each move",
-    EXPECTATION: "says what every seat may expect",
+    VISITS: "counts the visits of each move",
+    EXPECTATION: "estimates each seat's win share",
     SOLVE: "solves endings",
     MULTIPV: "shows several lines",
 }
-"""All of them, with what they mean in a few words."""
+"""All capabilities, each with a short description."""
 NO_UNIT = "points of its own"
-"""The unit of the scores of a player that declares none."""
+"""Unit of the scores of a player that declares none."""
 
 
 if TYPE_CHECKING:
 
     class Searcher(Protocol[PositionT_contra]):
-        """What every built-in player can do, over one game's positions.
+        """A built-in player of one game.
 
-        It may declare, as attributes of its class:
-
-            CAPABILITIES: frozenset[str]; what it can do beside. None of them where it has no such
-                attribute. Tools ask `can`, and never look for methods.
-            SCORE_UNIT: str; what `SearchInfo.score` counts, in a few words, for the side to move.
-            OPTIONS: tuple[Option, ...]; what its constructor takes by keyword.
+        Its class may declare:
+            CAPABILITIES: Set of capability names [default: none]. Tools call `can`, and never look
+                for methods.
+            SCORE_UNIT: What `SearchInfo.score` counts for the side to move, in a few words.
+            OPTIONS: Keyword arguments of the constructor.
         """
 
         def choose(self, position: PositionT_contra, limits: Limits) -> SearchInfo:
-            """The best move found within the limits. Raises RuleError when the position has no move
-            at all."""
+            """Return the best move found within the limits. Raises RuleError if the game is
+            over."""
 
     class Engine(Searcher[PositionT_contra], Protocol[PositionT_contra]):
-        """What the engine of every game can do and declares: at least STOP and FORGET."""
+        """The engine of a game. It has at least STOP and NEW_GAME."""
 
         CAPABILITIES: frozenset[str]
         SCORE_UNIT: str
@@ -87,97 +85,93 @@ if TYPE_CHECKING:
             limits: Limits,
             report: Callable[[SearchInfo], None] | None = None,
         ) -> SearchInfo:
-            """The best move found within the limits.
+            """Return the best line found within the limits.
 
             Args:
-                position: Position; of the game's fast rules. It is left alone.
-                limits: Limits.
-                report: called with every better outcome on the way, in the thread of the search.
-                    With MULTIPV and `limits.multipv` above 1, with every line, the best first.
-
-            Returns:
-                SearchInfo; of the best line.
+                position: Position of the game's fast rules; left unchanged.
+                limits: Any combination of bounds.
+                report: Called in the searching thread with each better result. With MULTIPV and
+                    `limits.multipv` above 1, called with each line, the best first.
 
             Raises:
-                RuleError: the position has no move at all.
+                RuleError: The game is over.
             """
 
         def stop(self) -> None:
-            """End the search that runs in another thread, within some milliseconds: it returns what
-            it has found. A search that is just beginning may not hear it, so repeat it."""
+            """End a search that runs in another thread; it returns its result within milliseconds.
+            A search that is just starting may miss the call, so repeat it."""
 
-        def forget(self) -> None:
-            """Begin a new game: what follows is what a new player would do."""
+        def new_game(self) -> None:
+            """Forget all previous games: behave as a new player would."""
 
     class Capable(Engine[Any], Protocol):
-        """A player that can do everything. One that has a capability has the method of that
-        name."""
+        """A player with every capability; each capability is the name of its method."""
 
-        def pace(self, position: Any) -> float:
-            """What is left of a clock for the whole game is divided by so much for the move at this
-            position; at least 1."""
+        def moves_to_go(self, position: Any) -> float:
+            """Return the divisor of the remaining game clock for a move in this position; at least
+            1."""
 
         def observe(self, position: Any, move: Move) -> None:
-            """Somebody else has made this legal move. Who lives for a whole game tells it every
-            move of the others. It takes less than a millisecond."""
+            """Take a legal move of another player, in less than a millisecond. A persistent process
+            passes every such move of a game."""
 
         def candidates(self) -> list[dict[str, Any]]:
-            """For every move that the last search considered, the best first: the move under
-            "move", and under other names whatever the player knows of it. Empty where it did not
-            search."""
+            """Return a dictionary for each move of the last search, the best first: the move under
+            "move", and whatever else the player knows of it. [] if no search ran."""
 
         def visits(self) -> list[tuple[Move, int]]:
-            """How often the last search tried each move, the most first, without those it never
-            tried. Empty where it did not search."""
+            """Return the visited moves of the last search with their numbers of visits, the most
+            first. [] if no search ran."""
 
         def expectation(self) -> tuple[float, ...] | None:
-            """Every seat's share of the win as the last search saw it, adding up to 1; None where
-            it did not search."""
+            """Return each seat's win share as the last search estimated it; the sum is 1. None if
+            no search ran."""
 
         def solve(self, position: Any, nodes: int) -> int | None:
-            """What the position is worth to the side to move when both play best: in points where
-            they count, else 1 for a win, 0 for a draw, -1 for a loss.
+            """Return the value for the side to move if both sides play best: in points if the
+            game counts points, else 1 for a win, 0 for a draw, -1 for a loss.
 
-            None where more nodes would be needed, or chance is not over.
+            None if `nodes` are too few, or if draws are still to come.
             """
 
 
 def can(player: object, capability: str) -> TypeGuard[Capable]:
-    """Whether a player, or its class, declares a capability."""
+    """Return True if a player, or its class, declares a capability."""
     return capability in getattr(player, "CAPABILITIES", ())
 
 
 def score_unit(player: object) -> str:
-    """What a player's scores count."""
+    """Return the unit of a player's scores, in a few words."""
     unit: str = getattr(player, "SCORE_UNIT", NO_UNIT)
     return unit
 
 
 def options_of(player: object) -> tuple[Option, ...]:
-    """The options that a player, or its class, declares."""
+    """Return the options that a player, or its class, declares."""
     options: tuple[Option, ...] = getattr(player, "OPTIONS", ())
     return options
 
 
-# Options.
+# Options of players.
 
 ON = ("on", "true", "yes", "1")
 OFF = ("off", "false", "no", "0")
-"""How a switch is written."""
+"""Spellings of a switch."""
 
 
 class Option:
     """An option of a player.
 
     Attributes:
-        name: str; of the constructor's keyword.
-        kind: type; int, float, bool, or str for a file: its path, or its content as bytes.
-        default: int | float | bool | str; an empty path is the package's own file.
-        help: str; one line, with the unit.
-        least: float; most: float; the range of a number, both included.
+        name: The constructor's keyword.
+        kind: int, float, bool, or str for a file (its path, or its content as bytes).
+        default: Default value; an empty path is the package's own file.
+        help: Effect and unit, in one line.
+        minimum: Smallest value of a number.
+        maximum: Greatest value of a number.
     """
 
-    __slots__ = ("default", "help", "kind", "least", "most", "name")
+    __slots__ = ("default", "help", "kind", "maximum", "minimum", "name")
 
     def __init__(
         self,
@@ -185,38 +179,38 @@ class Option:
         kind: type,
         default: float | str,
         help: str,  # noqa: A002  (as in click and argparse)
-        least: float = 0,
-        most: float = 0,
+        minimum: float = 0,
+        maximum: float = 0,
     ) -> None:
         self.name = name
         self.kind = kind
         self.default = default
         self.help = help
-        self.least = least
-        self.most = most
+        self.minimum = minimum
+        self.maximum = maximum
 
     @property
     def type_name(self) -> str:
-        """Its type in a word."""
+        """Its type, in one word."""
         return {int: "integer", float: "number", bool: "switch"}.get(self.kind, "file")
 
     @property
     def range(self) -> str:
-        """What it takes, in words."""
+        """Its valid values, in words."""
         if self.kind is bool:
             return "on, off"
         if self.kind is str:
             return "a path"
-        return f"{self.least:g} .. {self.most:g}"
+        return f"{self.minimum:g} .. {self.maximum:g}"
 
     def text(self, value: Any) -> str:
-        """A value as `read` takes it."""
+        """Return the text of a value, for `read`."""
         if self.kind is bool:
             return ON[0] if value else OFF[0]
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     def read(self, text: str) -> Any:
-        """The value that a text says. Raises TextError."""
+        """Return the value of a text. Raises TextError."""
         if self.kind is str:
             return text
         try:
@@ -227,7 +221,7 @@ class Option:
             raise self._refusal(text) from None
 
     def check(self, value: Any) -> Any:
-        """The value, if it is one of this option. Raises TextError."""
+        """Return the value if it is valid for this option. Raises TextError."""
         if self.kind is str:
             return value
         if self.kind is bool:
@@ -236,7 +230,7 @@ class Option:
         elif (
             isinstance(value, (int, float) if self.kind is float else int)
             and not isinstance(value, bool)
-            and self.least <= value <= self.most
+            and self.minimum <= value <= self.maximum
         ):
             return self.kind(value)
         raise self._refusal(value)
@@ -244,16 +238,16 @@ class Option:
     def _refusal(self, value: object) -> TextError:
         wanted = {int: "an integer", float: "a number", bool: "on or off"}[self.kind]
         if self.kind is not bool:
-            wanted += f" from {self.least:g} to {self.most:g}"
+            wanted += f" from {self.minimum:g} to {self.maximum:g}"
         return TextError(f"{self.name} takes {wanted}, not {str(value)[:40]!r}")
 
 
 def settled(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of all options: those that were given, else the defaults.
+    """Return the values of all options: the given ones, else the defaults.
 
     Raises:
-        UnknownNameError: there is no option of a name that was given.
-        TextError: a value is not one of its option.
+        UnknownNameError: An option does not exist.
+        TextError: A value is not valid for its option.
     """
     known = {option.name: option for option in options}
     for name in given:
@@ -266,15 +260,15 @@ def settled(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, An
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names, for a message."""
+    """Return names as one text, for a message."""
     return ", ".join(names) or "none"
 
 
 def parse_player(text: str) -> tuple[str, dict[str, str]]:
-    """A player's name and its options, of NAME or NAME:OPTION=VALUE,OPTION=VALUE.
+    """Split NAME or NAME:OPTION=VALUE,OPTION=VALUE into the name and the options.
 
-    A name may have colons of its own, and a value anything but a comma. Raises TextError where
-    something is no option, or is given twice.
+    A name may contain colons, a value anything but a comma. Raises TextError if an option has no
+    value, or is given twice.
     """
     before, equals, _ = text.partition("=")
     name, colon, _ = before.rpartition(":")
@@ -284,30 +278,30 @@ def parse_player(text: str) -> tuple[str, dict[str, str]]:
     for part in text[len(name) + 1 :].split(","):
         option, equals, value = part.partition("=")
         if not (option and equals) or option in found:
-            fault = "is given twice" if option in found else "is no option: write OPTION=VALUE"
-            raise TextError(f"{text[:80]!r}: {part[:40]!r} {fault}")
+            reason = "is given twice" if option in found else "is not of the form OPTION=VALUE"
+            raise TextError(f"{text[:80]!r}: {part[:40]!r} {reason}")
         found[option] = value
     return name, found
 
 
 def write_player(name: str, settings: Mapping[str, str]) -> str:
-    """The text of a player with these options, for `parse_player`."""
+    """Return the text of a player with these options, for `parse_player`."""
     if not settings:
         return name
     return f"{name}:{','.join(f'{option}={value}' for option, value in settings.items())}"
 
 
 def configured(text: str, maker: Callable[[str], Callable[..., PlayerT]]) -> PlayerT:
-    """The player that a text names, with its options; every game's `players.player` is this.
+    """Create the player that a text names; every game's `players.player` calls this.
 
     Args:
-        text: str; NAME or NAME:OPTION=VALUE,OPTION=VALUE.
-        maker: gives for a name what makes its player: a class that declares OPTIONS, or anything
-            that takes none. Raises UnknownNameError.
+        text: NAME or NAME:OPTION=VALUE,OPTION=VALUE.
+        maker: Returns the constructor of a name: a class that declares OPTIONS, or a function
+            without options. Raises UnknownNameError.
 
     Raises:
-        UnknownNameError: there is no such player, or no such option of it.
-        TextError: a value or a file is not one of its option.
+        UnknownNameError: The player or one of the options does not exist.
+        TextError: A value or a file is not valid for its option.
     """
     name, settings = parse_player(text)
     make = maker(name)

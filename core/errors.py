@@ -1,18 +1,17 @@
-"""Every exception of the project. The message is always one line, meant for the person at the
-terminal.
+"""All exceptions of the project. A message is one line for the user at the terminal.
 
-A *text* error means that something could not be read at all; a *rule* error means that it was read
-and is against the rules.
+A *text* error means that something could not be read. A *rule* error means that it was read and
+breaks the rules.
 """
 
 
 class QuartetError(Exception):
-    """Base of all errors that a user can cause; the command line prints the message and exits
-    non-zero. What a terminal cannot show of a message becomes question marks: it may quote anything.
+    """Base of all errors that a user can cause. The command line prints the message and exits with
+    a non-zero status. Unprintable characters in a message become question marks, because it may
+    quote anything.
 
     Attributes:
-        code: the word by which the game's real judge calls a foul, as its log has it; empty where
-            it has none.
+        code: The real judge's word for the error, as in its logs; "" if it has none.
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
@@ -21,18 +20,18 @@ class QuartetError(Exception):
 
 
 def printable(text: str) -> str:
-    """A text as one line that cannot disturb a terminal."""
+    """Return a text as one line without control characters."""
     line = " ".join(text.split())
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
 class TextError(QuartetError, ValueError):
-    """A text (position, move, log, answer) that cannot be parsed; the message says what is wrong
+    """A text (position, move, log, answer) that cannot be parsed. The message says what is wrong
     and where."""
 
 
 class RuleError(QuartetError, ValueError):
-    """A text that was understood, but says something that the rules forbid."""
+    """A text that was parsed but breaks the rules."""
 
 
 class IllegalMoveError(RuleError):
@@ -40,8 +39,8 @@ class IllegalMoveError(RuleError):
 
 
 class UnknownNameError(QuartetError, LookupError):
-    """No game, player or option of that name; the message lists the names there are."""
+    """An unknown game, player or option. The message lists the known names."""
 
 
 class NotBuiltError(QuartetError, ImportError):
-    """The compiled modules of a game are missing; the message says how to build them."""
+    """A game's compiled modules are missing. The message says how to build them."""

@@ -1,4 +1,4 @@
-"""What to say where a package is missing that only some commands need."""
+"""How to install optional packages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 
-def how_to_install(*requirements: str) -> str:
-    """The command that installs packages for the Python that runs: by pip, or by uv where uv made
-    the environment, which then has no pip."""
+def install_hint(*requirements: str) -> str:
+    """Return the command that installs packages for this Python: pip, or uv in an environment that
+    has no pip."""
     tool = ["uv", "pip", "install", "--python", sys.executable]
-    # importing pip would have a say in how distutils is imported afterwards
+    # importing pip would change how distutils is imported afterwards
     if any(Path(folder, "pip").is_dir() for folder in sys.path):
         tool = [sys.executable, "-m", "pip", "install"]
     return shlex.join([*tool, *requirements])

@@ -1,25 +1,27 @@
-"""What a search may spend, and what it reports. Plain classes: an agent that is started for every
-move cannot afford dataclasses."""
+"""The limits of a search, and its results. Plain classes: an agent that starts one process per move
+has no time for dataclasses."""
 
 from __future__ import annotations
 
 
 class Limits:
-    """Bounds of one search; it stops at the first one reached. None means no bound.
+    """Bounds of one search; it stops at the first one that it reaches. None means no bound.
+
+    Times are in seconds on the clock of `core.native.clock.now`, which is `time.monotonic` on Linux
+    and macOS.
 
     Attributes:
-        deadline: moment on the clock of `core.native.clock.now`, in seconds; on Linux and macOS
-            that is `time.monotonic`.
-        late: moment on the same clock at which the answer is too late. A search that is held up, since
-            the machine takes the processor away, leaves more room before it; engines that cannot tell
-            keep to the deadline alone.
-        soft: moment on the same clock by which a search that goes as expected is to have ended:
-            sooner where the choice is clear, later, but never after the deadline, where it is not.
-            Engines that cannot tell take it for a deadline.
-        nodes: nodes visited.
-        depth: plies of iterative deepening.
-        multipv: how many of the best lines are wanted, at least 1; for players with MULTIPV. Bounds
-            are for all of them together.
+        deadline: Time at which the search must stop.
+        late: Time at which the answer is too late. A search that measures stalls (the machine takes
+            the processor away) stops so much earlier that several more stalls do no harm. Other
+            engines only use the deadline.
+        soft: Time at which a search of average difficulty should stop: earlier if the choice is
+            clear, later if it is not, but never after the deadline. Engines without time management
+            treat it as the deadline.
+        nodes: Maximum number of nodes.
+        depth: Maximum depth of iterative deepening, in plies.
+        multipv: Number of best lines wanted, at least 1, for players with MULTIPV. The bounds apply
+            to all lines together.
     """
 
     __slots__ = ("deadline", "depth", "late", "multipv", "nodes", "soft")
@@ -49,20 +51,20 @@ class Limits:
 
 
 class SearchInfo:
-    """The outcome of a search so far.
+    """The result of a search so far.
 
     Attributes:
-        move: the best move.
-        score: its value for the seat to move, in the unit that the player declares as SCORE_UNIT.
-        depth: plies searched completely.
-        nodes: nodes visited.
-        seconds: time spent.
-        pv: the principal variation, `move` first.
-        rank: of the line, from 1; others than 1 are reported only where `Limits.multipv` asks for
-            them.
+        move: Best move.
+        score: Its value for the seat to move, in the player's SCORE_UNIT.
+        depth: Plies searched completely.
+        nodes: Nodes visited.
+        seconds: Time spent.
+        pv: Principal variation, `move` first.
+        rank: Number of the line, from 1; above 1 only if `Limits.multipv` asks for more lines.
+        visits: Visits of `move` in a tree search; 0 in any other.
     """
 
-    __slots__ = ("depth", "move", "nodes", "pv", "rank", "score", "seconds")
+    __slots__ = ("depth", "move", "nodes", "pv", "rank", "score", "seconds", "visits")
 
     def __init__(
         self,
@@ -73,6 +75,7 @@ class SearchInfo:
         seconds: float = 0.0,
         pv: tuple[tuple[int, ...], ...] = (),
         rank: int = 1,
+        visits: int = 0,
     ) -> None:
         self.move = move
         self.score = score
@@ -81,6 +84,7 @@ class SearchInfo:
         self.seconds = seconds
         self.pv = pv
         self.rank = rank
+        self.visits = visits
 
     @property
     def nps(self) -> float:
@@ -88,7 +92,7 @@ class SearchInfo:
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     def text(self) -> str:
-        """One line for a program's standard error; the arena reads depth and speed from it."""
+        """Return one line for a program's stderr; the arena reads depth and speed from it."""
         return (
             f"info depth {self.depth} nodes {self.nodes} seconds {self.seconds:.6f} score "
             f"{self.score}"

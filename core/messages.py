@@ -1,18 +1,17 @@
-"""What a judge that speaks lines says to a program, and what its log holds, as values that know no
-game.
+"""Messages of the line protocol, and entries of its logs, as values that know no game.
 
-Plain classes: the agents import them when they start.
+Plain classes, because agents import them when they start.
 """
 
 from __future__ import annotations
 
 SIDES = ("FIRST", "SECOND")
-"""The seats, as these judges call them."""
+"""The judge's names of the seats."""
 READY_ANSWER = "OK"
 
 
 class Value:
-    """Equal to another of its kind when all parts are."""
+    """A value: equal to another one of its class if all parts are equal."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -34,7 +33,7 @@ class Value:
 
 
 class Ready(Value):
-    """A game begins, and this is your seat. To be answered with READY_ANSWER."""
+    """The judge starts a game and names the program's seat; the answer is READY_ANSWER."""
 
     __slots__ = ("seat",)
 
@@ -43,10 +42,9 @@ class Ready(Value):
 
 
 class Init(Value):
-    """The start position, as a text for `Position.parse`.
+    """The start position, as a text for `Position.parse`. Also an entry of logs.
 
-    What the judge does not tell (the order of a bag) is left out when it is written, and assumed
-    when it is read. Also in logs.
+    Writing omits what the judge keeps secret (the order of a bag); reading assumes something.
     """
 
     __slots__ = ("text",)
@@ -55,8 +53,13 @@ class Init(Value):
         self.text = text
 
 
-class Turn(Value):
-    """It is your turn; the clocks of both, in milliseconds. To be answered with a move."""
+class YourTurn(Value):
+    """The judge asks for a move.
+
+    Attributes:
+        mine: Milliseconds on the program's clock.
+        theirs: Milliseconds on the opponent's clock.
+    """
 
     __slots__ = ("mine", "theirs")
 
@@ -66,7 +69,7 @@ class Turn(Value):
 
 
 class Drew(Value):
-    """What chance gave you after your move, None when it gave nothing."""
+    """What the program has drawn after its move; None if nothing."""
 
     __slots__ = ("drawn",)
 
@@ -75,7 +78,7 @@ class Drew(Value):
 
 
 class Opponent(Value):
-    """The opponent's move, what chance gave it, and the milliseconds it took."""
+    """The opponent's move, its draw, and its time in milliseconds."""
 
     __slots__ = ("drawn", "move", "ms")
 
@@ -86,13 +89,14 @@ class Opponent(Value):
 
 
 class Finish(Value):
-    """The game is over: end yourself, with status 0. Also in logs, where the scores follow."""
+    """The game is over, and the program must exit with status 0. Also in logs, before the
+    scores."""
 
     __slots__ = ()
 
 
 class Ply(Value):
-    """Logs: the move of a seat, what chance gave it, and the milliseconds it took."""
+    """Logs: the move of a seat, its draw, and its time in milliseconds."""
 
     __slots__ = ("drawn", "move", "ms", "seat")
 
@@ -114,7 +118,7 @@ class Score(Value):
 
 
 class Abort(Value):
-    """Logs: a seat has lost by a foul; the reason is the judge's code for it."""
+    """Logs: a seat has forfeited the game; the reason is the judge's code."""
 
     __slots__ = ("reason", "seat")
 
@@ -123,8 +127,8 @@ class Abort(Value):
         self.reason = reason
 
 
-class Outcome(Value):
-    """Logs: who has won, None for a draw."""
+class Winner(Value):
+    """Logs: the seat that has won, None for a draw."""
 
     __slots__ = ("winner",)
 
@@ -133,7 +137,7 @@ class Outcome(Value):
 
 
 class Tag(Value):
-    """Logs: a remark about the game in its header, such as the command of a player."""
+    """Logs: a header field, such as the command of a player."""
 
     __slots__ = ("name", "text")
 
@@ -143,8 +147,7 @@ class Tag(Value):
 
 
 class Debug(Value):
-    """Logs: a line that a player wrote to its standard error; seat None where the log does not say
-    whose."""
+    """Logs: a line of a player's standard error; seat None if the log does not name the player."""
 
     __slots__ = ("seat", "text")
 
@@ -153,5 +156,5 @@ class Debug(Value):
         self.text = text
 
 
-Message = Ready | Init | Turn | Drew | Opponent | Finish
-Entry = Init | Ply | Finish | Score | Abort | Outcome | Tag | Debug
+Message = Ready | Init | YourTurn | Drew | Opponent | Finish
+Entry = Init | Ply | Finish | Score | Abort | Winner | Tag | Debug

@@ -1,5 +1,4 @@
-"""Two players that every game has: one that takes any move, and one that looks one ply ahead.
-Frozen: the fingerprint holds them."""
+"""Two players that every game has: a random one and a greedy one. Frozen by the fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def moves(position: Position) -> list[Move]:
-    """The legal moves. Raises RuleError when the game is over."""
+    """Return the legal moves. Raises RuleError if the game is over."""
     found = position.legal()
     if not found:
         raise RuleError("the game is over")
@@ -25,21 +24,21 @@ def moves(position: Position) -> list[Move]:
 
 
 def lead(position: Position, seat: int) -> int:
-    """In a game of two, by how much a seat's score is ahead of the other's."""
+    """Return a seat's lead over the other one, in a two-player game."""
     scores = position.scores()
     return (scores[seat] or 0) - (scores[1 - seat] or 0)
 
 
 def lead_after(position: Position, move: Move) -> int:
-    """The mover's lead after its move."""
+    """Return the mover's lead after its move."""
     return lead(position.play(move), position.to_move)
 
 
 class Uniform:
-    """Any move, a legal pass included, all equally likely."""
+    """Chooses any legal move, a pass included, with equal probability."""
 
     def __init__(self, random: Random, choice: Callable[[Position], list[Move]] = moves) -> None:
-        """`choice` gives the moves to choose from, and raises RuleError when there are none."""
+        """`choice` returns the moves to choose from, and raises RuleError if there are none."""
         self._random = random
         self._choice = choice
 
@@ -48,7 +47,7 @@ class Uniform:
 
 
 class Greedy:
-    """The move of the greatest value; ties are broken at random."""
+    """Chooses the move with the greatest value, at random among equals."""
 
     def __init__(
         self,
@@ -56,7 +55,7 @@ class Greedy:
         value: Callable[[Position, Move], int],
         choice: Callable[[Position], list[Move]] = moves,
     ) -> None:
-        """`value` says what a move is worth to the seat that makes it; `choice` as for Uniform."""
+        """`value` is a move's value for the mover; `choice` is as for Uniform."""
         self._random = random
         self._value = value
         self._choice = choice
@@ -78,15 +77,17 @@ def frozen_player(
     names: Sequence[str],
     *seed: int | None,
 ) -> Callable[..., Searcher[Any]]:
-    """What makes the player of that name of `GAME/frozen/players.py`, which no package carries.
+    """Return a function that makes a player of `GAME/frozen/players.py`, which packages omit.
 
     Args:
-        load: imports that module and gives its function `player`. name: str.
-        packed: the players that a package has. names: all players. Both are for the messages.
-        seed: int | None; given on where the game's frozen players take one.
+        load: Imports that module and returns its function `player`.
+        name: Name of the player.
+        packed: Players of a package, for the message.
+        names: All players, for the message.
+        seed: Seed, if the game's frozen players take one.
 
     Raises:
-        UnknownNameError: there is none of that name, or none here.
+        UnknownNameError: The player does not exist, or not in this package.
     """
     try:
         player = load()

@@ -1,4 +1,4 @@
-"""Files that lie beside modules: weights."""
+"""Files next to modules, such as weights."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from core.errors import TextError
 
 
 def resource(path: str) -> bytes:
-    """A file of a package, which may lie in an archive with the code. Raises TextError where it is
-    missing."""
+    """Return the content of a package's file, which may be in an archive with the code. Raises
+    TextError if it is missing."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123  (agents start without pathlib)
             return file.read()

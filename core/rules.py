@@ -1,7 +1,7 @@
-"""The Python face that every game shows, on its reference rules and on its fast rules alike.
+"""Contracts between a game and the toolkit: its data sheet, its positions, its line protocol.
 
-Agents never import this module at run time (it would cost them milliseconds of start-up); referees,
-tests and tools do.
+Reference rules and fast rules offer the same positions. Agents never import this module: it would
+cost milliseconds of their start-up. Referees, tests and tools do.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from typing import Any, Protocol, Self
 from core.messages import Entry, Message
 
 Move = tuple[int, ...]
-"""A move in absolute coordinates; what the numbers mean stands in the game's RULES.md. Every game
-names its PASS."""
+"""A move in absolute coordinates. The game's RULES.md defines the numbers; every game names its
+PASS."""
 
 
 @dataclass(frozen=True)
 class FileExchange:
-    """How a judge that starts the program anew for every move talks to it, and what it allows.
+    """The limits of a judge that starts one process per move and exchanges two files with it.
 
     Attributes:
-        input, output: names of the two files in the program's folder.
-        seconds: wall clock from the start of the process to its exit, per move.
-        megabytes: resident memory of the whole process tree.
-        search_ms: what a search has of `seconds`, in milliseconds, start and end of the process
-            taken off; the clock of games in process.
+        input: Name of the file that the judge writes into the program's folder.
+        output: Name of the file that it reads there.
+        seconds: Wall-clock time per move, from the start of the process to its exit.
+        megabytes: Limit of the resident memory of the whole process tree.
+        search_ms: Milliseconds of `seconds` left to a search, without start and exit of the
+            process. The default clock of in-process games. None: no default.
     """
 
     input: str
@@ -38,18 +39,21 @@ class FileExchange:
 
 @dataclass(frozen=True)
 class LineJudge:
-    """How a judge that speaks lines with a running program plays a game, and what it allows.
-    `LineProtocol` has the words.
+    """The limits of a judge that speaks lines with a persistent process; see `LineProtocol`.
 
-    It sends Ready; Init with the start position, where `init`; then, until the game is over, Turn
-    to the seat to move, Drew to the same seat after its answer where the game has chance, Opponent
-    to the other seat; in the end Finish to both.
+    The judge sends, in this order:
+
+    1. Ready;
+    2. Init with the start position, if `init`;
+    3. until the game ends: YourTurn to the seat to move, Drew to the same seat after its answer
+       (games with chance), Opponent to the other seat;
+    4. Finish to both.
 
     Attributes:
-        ready_ms: until the answer to Ready; clock_ms: for all moves of a game together. Wall clock,
-            in milliseconds.
-        init: whether the judge describes the start position; otherwise all games start alike.
-        megabytes: memory of the program, None where the judge names no limit.
+        ready_ms: Milliseconds until the answer to Ready is due.
+        clock_ms: Milliseconds for all moves of a game together. Both are wall-clock time.
+        init: True if the judge describes the start position; False if all games start alike.
+        megabytes: Memory limit of the program. None: the judge has no limit.
     """
 
     ready_ms: int = 3000
@@ -59,9 +63,15 @@ class LineJudge:
 
 
 @dataclass(frozen=True)
-class Option:
-    """A variant of the rules that `Position.start` takes as a keyword, and `Position.parse` too,
-    unless it is `of_start` alone."""
+class RuleOption:
+    """A variant of the rules: a keyword of `Position.start`, and of `Position.parse` unless
+    `of_start`.
+
+    Attributes:
+        default: Its value in the judge's own game; also gives its type.
+        help: Effect and unit, in one line.
+        of_start: True if it only chooses the start position.
+    """
 
     default: int | bool
     help: str
@@ -70,19 +80,25 @@ class Option:
 
 @dataclass(frozen=True)
 class GameInfo:
-    """What tools must know of a game before they load its rules.
+    """A game's data sheet: all that tools need before they load its rules.
 
     Attributes:
-        name: as in the registry; title: as people call it.
-        players: seats at the table; chance: whether luck is involved after the start.
-        lower_wins: whether the lowest score wins (a penalty) instead of the highest.
-        score_name: what `Position.scores` counts, in one word.
-        exchange: the file exchange of the game's judge, or None where it speaks lines on stdin and
-            stdout; lines: then this.
-        options: variants of the rules, by keyword.
-        adapters: lines, too: for programs of other languages. A program that is named
-            PREFIX:COMMAND is seated by the module of that prefix, which gets COMMAND as its one
-            argument and speaks with the judge for it.
+        name: Name in the registry.
+        title: Name for humans.
+        players: Number of seats.
+        lower_wins: True if the lowest score wins (a penalty), False if the highest.
+        score_name: Unit of `Position.scores`, in one word.
+        exchange: Limits of the file protocol. None: the judge speaks lines.
+        lines: Limits of the line protocol. None: the judge exchanges files.
+        options: Variants of the rules, by keyword.
+        adapters: Prefix -> module, for line-protocol games. A player PREFIX:COMMAND is played by
+            `python -m MODULE COMMAND`, which translates between the judge and a foreign program.
+
+    Optional abilities. Tools read these fields and never look for methods:
+        chance: Positions are `ChancePosition`.
+        empty_seats: Reference positions are `EmptySeatsPosition`.
+        move_aliases: Positions are `AliasedPosition`.
+        lenses: Names of the overlays that `scene.lenses` returns (`core.scene.SceneModule`).
     """
 
     name: str
@@ -93,139 +109,173 @@ class GameInfo:
     score_name: str
     exchange: FileExchange | None = None
     lines: LineJudge | None = None
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options: Mapping[str, RuleOption] = field(default_factory=dict)
     adapters: Mapping[str, str] = field(default_factory=dict)
+    empty_seats: bool = False
+    move_aliases: bool = False
+    lenses: tuple[str, ...] = ()
 
 
 class Position(Protocol):
-    """A position is a value: `play` gives a new one and leaves the old one alone.
+    """An immutable position: `play` returns a new one.
 
-    `legal` knows that the game may be over, `pseudolegal` does not. A seat that is stuck in a game
-    that goes on has exactly one legal move, the game's PASS.
+    `legal` knows that the game may be over, `pseudolegal` does not. While the game is running, a
+    seat without a move has exactly one legal move, the game's PASS.
     """
 
     @classmethod
     def start(cls, seed: int = 0, *args: Any, **options: Any) -> Self:
-        """The position that a game starts from; `seed` chooses it where chance does. Options by
-        keyword, as in `GameInfo.options`."""
+        """Return a start position.
+
+        Args:
+            seed: Chooses the position, if chance does.
+            options: Variants, as in `GameInfo.options`.
+        """
         ...
 
     @classmethod
     def parse(cls, text: str, *args: Any, **options: Any) -> Self:
-        """The position that `text` describes, in the form that `text()` writes. Raises
-        TextError."""
+        """Return the position that `text` describes, in the form of `text()`. Raises TextError."""
         ...
 
     def text(self) -> str:
-        """The position as text; `parse` gives it back."""
+        """Return the position as text, for `parse`."""
         ...
 
     @property
     def ply(self) -> int:
-        """Plies played before this position, from 0."""
+        """Number of plies played before this position, from 0."""
         ...
 
     @property
     def to_move(self) -> int:
-        """The seat whose turn it is, from 0."""
+        """The seat to move, from 0."""
         ...
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended."""
+        """True if the game has ended."""
         ...
 
     def legal(self) -> list[Move]:
-        """The legal moves in ascending order; empty when the game is over, [PASS] when the seat to
-        move is stuck."""
+        """Return the legal moves in ascending order: [] if the game is over, [PASS] if the seat to
+        move has no other move."""
         ...
 
     def pseudolegal(self) -> list[Move]:
-        """What the pieces could do if the game went on; empty when stuck."""
+        """Return the moves of the pieces as if the game were not over; [] if there are none."""
         ...
 
     def play(self, move: Move) -> Self:
-        """The position after `move`. Raises IllegalMoveError."""
+        """Return the position after `move`. Raises IllegalMoveError."""
         ...
 
     def lose_turn(self) -> Self:
-        """The position after a turn that was lost to a foul: nothing moves. Raises RuleError where
-        the rules know no such turn."""
+        """Return the position after a forfeited turn: no piece moves. Raises RuleError if the rules
+        have no such turn."""
         ...
 
     def scores(self) -> tuple[int | None, ...]:
-        """The score of every seat by the present board; None for a seat where nobody plays."""
+        """Return each seat's score on the present board; None for an empty seat."""
         ...
 
     def perft(self, depth: int) -> int:
-        """Sequences of `depth` plies from here; a forced pass is a ply, a finished game has no
-        moves."""
+        """Return the number of sequences of `depth` plies from here. A forced pass is a ply; a
+        finished game has no moves."""
         ...
 
 
 class ChancePosition(Position, Protocol):
-    """A position of a game in which chance goes on after the start: after every ply it gives the
-    seat that moved something, or nothing.
+    """A position of a game in which the mover draws something, or nothing, after each ply.
 
-    A referee's position knows what chance will give; an agent's assumes it, and is told with `reveal`.
-    Players do not look ahead.
+    A referee's position knows the draws to come. An agent's position assumes them, and `reveal`
+    corrects it. Players never use the assumed draws.
     """
 
     @property
     def drawn(self) -> int | None:
-        """What chance gave the seat that moved last (the game's RULES.md has the numbers), None
-        where it gave nothing."""
+        """What the seat that moved last has drawn, as a number of the game's RULES.md; None if
+        nothing."""
+        ...
+
+    @property
+    def bags(self) -> tuple[tuple[int, ...], ...]:
+        """What each seat can still draw, in ascending order. All items are equally likely, and all
+        players know the bags. An empty bag gives nothing."""
         ...
 
     def reveal(self, drawn: int | None) -> Self:
-        """The position in which chance gave this instead. Raises RuleError when it cannot have."""
+        """Return the position in which the last mover drew `drawn`. Raises RuleError if that is
+        impossible."""
+        ...
+
+
+class EmptySeatsPosition(Position, Protocol):
+    """A reference position of a game whose seats may stay empty (`GameInfo.empty_seats`)."""
+
+    def without(self, seat: int) -> Self:
+        """Return the position with no player on `seat` and its pieces off the board."""
+        ...
+
+
+class AliasedPosition(Position, Protocol):
+    """A position of a game in which several moves can have the same effect
+    (`GameInfo.move_aliases`). `legal` lists one of them; `play` accepts all."""
+
+    def canonical(self, move: Move) -> Move:
+        """Return the move that `legal` lists for `move`; any other move unchanged."""
         ...
 
 
 class LineProtocol(Protocol):
-    """The `protocol.py` of a game whose judge speaks lines: a module with these functions, which
-    translate and nothing else.
+    """The `protocol.py` of a line-protocol game: a module of these functions, which only translate.
 
-    Lines are given and taken without their end. `seat` is the seat of the program that is spoken
-    to, or that answers.
+    Lines have no line end. `seat` is the seat of the program that is addressed or that answers.
     """
 
     def format_message(self, message: Message, seat: int) -> str:
-        """The line by which the judge says this."""
+        """Return the judge's line for a message."""
         ...
 
     def parse_message(self, line: str, seat: int) -> Message:
-        """What the judge said; `seat` matters only to an Init. Raises TextError."""
+        """Return the message of a judge's line; only Init depends on `seat`. Raises TextError."""
         ...
 
     def check_ready(self, answer: str) -> None:
-        """Whether a program is ready, by its answer to Ready. Raises TextError with the judge's
-        code."""
+        """Check a program's answer to Ready. Raises TextError with the judge's code."""
         ...
 
     def format_answer(self, move: Move, seat: int) -> str:
-        """The line by which a program plays a move."""
+        """Return a program's line for a move."""
         ...
 
     def parse_answer(self, text: str, seat: int) -> Move:
-        """The move that a program plays; whether it is legal is for the rules to say. Raises
-        TextError with the judge's code."""
+        """Return the move of a program's line, legal or not. Raises TextError with the judge's
+        code."""
         ...
 
     def format_entry(self, entry: Entry) -> str | None:
-        """The line of the judge's log that says this, None where its logs have no such line."""
+        """Return the line of the judge's log for an entry; None if its logs have no such line."""
         ...
 
     def parse_entry(self, line: str) -> Entry:
-        """What a line of a log says. Raises TextError."""
+        """Return the entry of a log's line. Raises TextError."""
         ...
 
 
 def places(
     scores: Sequence[int | None], *, lower_wins: bool, out: Iterable[int] = ()
 ) -> list[int | None]:
-    """The place of every seat, from 1; equal scores share it. Seats in `out` (disqualified) come
-    last, None means an empty seat."""
+    """Return each seat's place, from 1; equal scores share a place.
+
+    Args:
+        scores: Score of each seat, None for an empty one.
+        lower_wins: True if the lowest score wins.
+        out: Disqualified seats; they share the last place.
+
+    Returns:
+        Places; None for an empty seat.
+    """
     out = set(out)
     rank: dict[int, tuple[bool, int]] = {}
     for seat, score in enumerate(scores):
@@ -238,6 +288,6 @@ def places(
 
 
 def shares(place: Sequence[int | None]) -> list[float]:
-    """What every seat wins: k seats on the first place get 1/k each."""
+    """Return each seat's win share: k seats in first place get 1/k each."""
     first = sum(p == 1 for p in place)
     return [1 / first if p == 1 else 0.0 for p in place]

@@ -1,20 +1,7 @@
-"""What can be seen of a position, and by which parts a person chooses a move.
+"""How a position looks, and by which parts a human chooses a move.
 
-Every game tells both once, in its `scene.py`; the terminal and the page draw and choose from that,
-and know no game. The module of a game has
-
-    scene(position) -> Scene            position: one of the game's reference positions
-    parts(move, position) -> Parts      a move, as the names that a person chooses in turn
-    choices(position) -> {Parts: Move}  all that a person can choose
-    write(move, position) -> str        a move in the judge's own notation, as a person reads it
-    read(text, position) -> Move        the move that a person types
-
-and it may have
-
-    LENSES: tuple[str, ...]             names of what else can be seen
-    lenses(position) -> tuple[Lens]     all of that, in the order of the names and then of the seats
-
-Agents never import this module.
+Each game describes both in its `scene.py` (see `SceneModule`). The terminal and the page draw from
+it and let a human choose from it; neither knows a game. Agents never import this module.
 """
 
 from __future__ import annotations
@@ -23,22 +10,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.rules import Move
 
 Parts = tuple[str, ...]
-"""Names of cells, of the board or of a hand, in the order in which a person chooses them."""
+"""Names of cells, of the board or of a hand, in the order in which a human chooses them."""
 
 PASS_PART = "pass"  # noqa: S105
-"""The one part of a pass; it is no cell."""
+"""The only part of a pass; not a cell."""
 
 
 class Cell(NamedTuple):
-    """A place of the board, or of a hand.
+    """A place on the board, or in a hand.
 
     Attributes:
-        name: str; unique in a scene, as the judge writes the place.
-        x, y: float; its centre in widths of a cell, to the right and down, 0 for the first one.
-        ground: str; what it is: "" for a plain one, "wall", or "goalN" for the goal of seat N.
+        name: The judge's name of the place. Unique in a scene.
+        x: Centre, in cell widths to the right of the first cell's.
+        y: Centre, in cell widths down.
+        ground: "" for a plain cell, "wall", or "goalN" for the goal of seat N.
     """
 
     name: str
@@ -48,16 +38,14 @@ class Cell(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What lies on a cell.
+    """A piece on a cell.
 
     Attributes:
-        cell: str; the name of its cell.
-        owner: int | None; the seat, None where it is nobody's.
-        kind: str; what tells pieces of one owner apart, e.g. a digit or a tile; "" where nothing
-            does.
-        text: str; the same in one or two characters, for the terminal.
-        colour: int | None; one of the colours of the seats, for a piece whose colour is not its
-            owner's.
+        cell: Name of its cell.
+        owner: Its seat; None if it belongs to no seat.
+        kind: Distinguishes the pieces of one owner, such as a digit or a tile; "" if all are equal.
+        text: The kind in one or two characters, for the terminal.
+        colour: 0 red, 1 green, 2 blue or 3 yellow, if it does not have its owner's colour.
     """
 
     cell: str
@@ -68,12 +56,12 @@ class Piece(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """What a seat holds; its cells are chosen like the board's.
+    """The hand of a seat; a human chooses its cells like the board's.
 
     Attributes:
-        seat: int.
-        cells: tuple[Cell, ...]; x and y are within the hand.
-        pieces: tuple[Piece, ...].
+        seat: Its seat.
+        cells: Cells; x and y are relative to the hand.
+        pieces: Pieces on them.
     """
 
     seat: int
@@ -85,8 +73,9 @@ class Region(NamedTuple):
     """Cells that belong together.
 
     Attributes:
-        cells: tuple[str, ...]; their names. value: float | None; what they are worth.
-        seat: int | None; to whom.
+        cells: Their names.
+        value: Their value for `seat`, if known.
+        seat: The seat that they concern, if any.
     """
 
     cells: tuple[str, ...]
@@ -96,14 +85,15 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Lens:
-    """What can be seen of a position beside its pieces.
+    """An overlay: information on a position in addition to its pieces.
 
     Attributes:
-        name: str; one of the game's LENSES. title: str; what it shows, in a few words.
-        seat: int | None; whom it is about; name and seat together are unique.
-        values: tuple[tuple[str, float], ...]; names of cells with a number each.
-        regions: tuple[Region, ...]; to be outlined.
-        paths: tuple[tuple[str, ...], ...]; lines from cell to cell.
+        name: One of `GameInfo.lenses`.
+        title: What it shows, in a few words.
+        seat: The seat that it concerns, if any; name and seat together are unique.
+        values: Names of cells, each with a number.
+        regions: Regions to outline.
+        paths: Lines from cell to cell, as names.
     """
 
     name: str
@@ -116,16 +106,15 @@ class Lens:
 
 @dataclass(frozen=True)
 class Scene:
-    """A position as it is seen.
+    """The view of a position.
 
     Attributes:
-        cells: tuple[Cell, ...]; of the board, row by row.
-        pieces: tuple[Piece, ...]; on them, at most one on each.
-        columns, rows: tuple[tuple[float, str], ...]; labels at the edges: x or y, and the text.
-            Where there are none, empty cells show their names.
-        hands: tuple[Hand, ...].
-        corners: bool; whether the two cells of a move are opposite corners of the rectangle that it
-            covers.
+        cells: Cells of the board, row by row.
+        pieces: Pieces on them, at most one per cell.
+        columns: Labels at the upper edge: x and text. Without labels, empty cells show their names.
+        rows: Labels at the left edge: y and text.
+        hands: Hands of the seats.
+        corners: True if a move's two cells are opposite corners of the rectangle that it covers.
     """
 
     cells: tuple[Cell, ...]
@@ -136,29 +125,91 @@ class Scene:
     corners: bool = False
 
 
+class Example(NamedTuple):
+    """A rule of the game, with a board that shows it.
+
+    Attributes:
+        text: The rule, in a few short sentences for somebody who does not know the game.
+        position: A reference position. None: the rule needs no board.
+        move: A legal move there; the board is shown before and after it.
+        cells: Names of the cells to show; all by default.
+        lens: An overlay of the position.
+    """
+
+    text: str
+    position: Any = None
+    move: Move | None = None
+    cells: tuple[str, ...] = ()
+    lens: Lens | None = None
+
+
+class ScorePart(NamedTuple):
+    """What adds to a score: `count` things of `points` each.
+
+    Attributes:
+        text: The things, in the plural.
+        count: Their number.
+        points: Points for each.
+    """
+
+    text: str
+    count: int  # type: ignore[assignment]  # hides tuple.count
+    points: int = 1
+
+
 class SceneModule(Protocol):
-    """The `scene.py` of a game."""
+    """The `scene.py` of a game: a module of these functions, on reference positions."""
 
     def scene(self, position: Any) -> Scene:
-        """What is seen of a reference position."""
+        """Return the view of a position."""
         ...
 
     def parts(self, move: Move, position: Any) -> Parts:
-        """A move that can be played as its parts; (PASS_PART,) for a pass."""
+        """Return the parts of a playable move; (PASS_PART,) for a pass."""
         ...
 
     def choices(self, position: Any) -> dict[Parts, Move]:
-        """Every way to choose a move; none is the beginning of another.
+        """Return every way to choose a move; none is the beginning of another one.
 
-        Every legal move is among them by its `parts`. A move may be chosen in several ways, and
-        under every name that the rules take it by.
+        Each legal move is included by its `parts`. A move may be included in several ways, and
+        under each of its aliases (`AliasedPosition`).
         """
         ...
 
     def write(self, move: Move, position: Any) -> str:
-        """A move in the judge's notation, where it has one for it."""
+        """Return a move in the judge's notation."""
         ...
 
     def read(self, text: str, position: Any) -> Move:
-        """The move that a person has typed, in any case; legal or not. Raises TextError."""
+        """Return the move that a human has typed, legal or not. Case does not matter. Raises
+        TextError."""
+        ...
+
+    def examples(self) -> tuple[Example, ...]:
+        """Return the rules in the order in which a beginner should read them."""
+        ...
+
+    def counted(self, position: Any) -> tuple[tuple[ScorePart, ...], ...]:
+        """Return for every seat how its score in `position.scores()` came about; () if it is
+        empty."""
+        ...
+
+    PALETTE: tuple[Piece, ...]
+    """The pieces that a human can put on a cell of an edited board; their `cell` is empty."""
+
+    def compose(self, board: Mapping[str, Piece], to_move: int, position: Any) -> str:
+        """Return the text of a position, for `Position.parse`, which checks it.
+
+        Args:
+            board: Pieces of `PALETTE` by the names of their cells; other cells are empty.
+            to_move: The seat to move. Games in which the board implies it ignore this.
+            position: The position that was edited. What is no piece stays as in it, if possible.
+        """
+        ...
+
+    def lenses(self, position: Any) -> tuple[Lens, ...]:
+        """Return the overlays of a position, in the order of `GameInfo.lenses`, then of seats.
+
+        Only a game that declares `GameInfo.lenses` has this function.
+        """
         ...

@@ -1,9 +1,12 @@
-"""Time management: how a clock becomes the limits of one search. Plain Python: agents need it where
-nothing is compiled, too. All moments are on the clock of `core.native.clock`, in seconds."""
+"""Time management: turn a clock into the limits of one search.
+
+Plain Python, because agents need it without compiled modules, too. Times are in seconds on the
+clock of `core.native.clock`.
+"""
 
 from __future__ import annotations
 
-from core.engine import PACE, can
+from core.engine import MOVES_TO_GO, can
 from core.limits import Limits
 
 TYPE_CHECKING = False
@@ -11,64 +14,64 @@ if TYPE_CHECKING:
     from typing import Any
 
 RESERVE = 0.15
-"""Seconds of a game's clock that are never planned with: what answers take on their way, and a busy
-machine."""
+"""Seconds of a game's clock that are never planned: transport of answers, and a busy machine. Not
+tuned."""
 LONGEST = 5.0
-"""The maximum time of a move is so many times its optimum time,"""
-MOST = 0.3
-"""but no more than this part of the clock."""
+"""A move's maximum time is at most this many times its optimum time. 2.5 is not significantly
+better: docs/experiments/006."""
+MAX_FRACTION = 0.3
+"""A move's maximum time is at most this part of the clock. Not tuned."""
 SHARE = 25.0
-"""A move may take this part of what is left on the clock, 1 / SHARE, where the player does not say
-how many moves it is to last (it lacks PACE). Our simple players take far less."""
+"""A player without MOVES_TO_GO gets 1 / SHARE of the remaining clock per move. The simple players
+need far less. Not tuned."""
 EXIT_SECONDS = 0.010
-"""What is left to do after the search of a process that plays one move: one more answer to write,
-and its end. Measured: 1 to 4 ms, more on a busy machine."""
+"""Seconds from the end of a one-move process's search to its exit: one more answer to write, and
+the exit. Measured: 1 to 4 ms, more on a busy machine."""
 
 LATE = 1.25
-"""Where a process has a target, it is taken to be late after so many times as long: 0.5 s for
-0.4 s."""
+"""A process with a target counts as late after this many times the target: 0.5 s for 0.4 s."""
 STALLS = 3
-"""What follows a search may be held up so many times: it is noticed that time is up, the answer is
-written, the process ends."""
+"""Steps after a search that may each stall: the check that time is up, writing the answer, the exit
+of the process."""
 
 
-def game_limits(heard: float, left: float, pace: float) -> Limits:
-    """Optimum and maximum time of a move on a clock for the whole game.
+def game_limits(heard: float, left: float, moves_to_go: float) -> Limits:
+    """Return the optimum and the maximum time of a move, on a clock for the whole game.
 
     Args:
-        heard: float; when the search began.
-        left: float; seconds on the clock.
-        pace: float; for how many moves like this one the clock is to last.
+        heard: Time at which the search began.
+        left: Seconds on the clock.
+        moves_to_go: Number of moves like this one for which the clock must last.
     """
     usable = max(0.0, left - RESERVE)
-    soft = usable / max(1.0, pace)
-    return Limits(soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MOST * usable)))
+    soft = usable / max(1.0, moves_to_go)
+    return Limits(
+        soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MAX_FRACTION * usable))
+    )
 
 
 def player_limits(player: object, position: Any, heard: float, left: float) -> Limits:
-    """The limits of a player's move on a clock for the whole game, by the player's own `pace` where
-    it has one."""
-    if not can(player, PACE):
+    """Return the limits of a player's move on a game clock, by its `moves_to_go` if it has it."""
+    if not can(player, MOVES_TO_GO):
         return Limits(deadline=heard + left / SHARE)
-    return game_limits(heard, left, player.pace(position))
+    return game_limits(heard, left, player.moves_to_go(position))
 
 
 def process_deadline(target: float) -> float:
-    """When a search must stop for the whole process to be over `target` seconds after the system
-    started it."""
+    """Return the time at which a search must stop so that the process exits `target` seconds after
+    its start."""
     from core.native.clock import now, process_age  # noqa: PLC0415  (compiled)
 
     return now() - process_age() + target - EXIT_SECONDS
 
 
 def process_limits(target: float, stall: float = 0.0) -> Limits:
-    """Limits of the search of a process that is to be over `target` seconds after the system started
-    it.
+    """Return the limits of a search in a process that must exit `target` seconds after its start.
 
     Args:
-        target: float; seconds.
-        stall: float; seconds for which earlier moves were held up, at the longest. Room is left for
-            STALLS of them, as the search leaves room for what it sees itself.
+        target: Seconds.
+        stall: Longest stall of earlier moves, in seconds. The deadline leaves room for STALLS of
+            them; the search does the same for stalls that it measures.
     """
     deadline = process_deadline(target)
     late = deadline + (LATE - 1) * target

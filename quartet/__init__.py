@@ -1,4 +1,4 @@
-"""The workshop: judge, arena, training, benches and the command line `quartet`.
+"""The toolkit: judge, arena, training, benchmarks, web page and the command line `quartet`.
 
 From Python:
 
@@ -9,7 +9,7 @@ From Python:
     found = ataxx.engine().choose(position, quartet.Limits(nodes=10_000))
     print(ataxx.write(found.move, position), found.score)
 
-Nothing is imported before it is asked for, and no agent imports this package.
+`import quartet` loads lazily. No agent imports this package.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.limits import Limits, SearchInfo
-    from quartet.face import Game
+    from quartet.api import Game
 
 __all__ = ["Limits", "SearchInfo", "game", "games"]
 
 
 def game(name: str) -> Game:
-    """The game called `name`.
+    """Return the game called `name`.
 
     Raises:
-        core.errors.UnknownNameError: there is none of that name.
+        core.errors.UnknownNameError: There is no such game.
     """
-    from quartet.face import Game  # noqa: PLC0415  (lazy)
+    from quartet.api import Game  # noqa: PLC0415  (lazy)
 
     return Game(name)
 
 
 def games() -> list[str]:
-    """The names of all games."""
+    """Return the names of all games."""
     from quartet.registry import GAMES  # noqa: PLC0415  (lazy)
 
     return list(GAMES)
 
 
 def __getattr__(name: str) -> Any:
-    """`Limits` and `SearchInfo`, when they are first asked for."""
+    """Import `Limits` or `SearchInfo` at its first use."""
     if name not in {"Limits", "SearchInfo"}:
         raise AttributeError(f"module 'quartet' has no attribute {name!r}")
     from core import limits  # noqa: PLC0415  (lazy)

@@ -1,19 +1,19 @@
-"""The games there are. This is the only file that lists them: a new game is its folder and one line
-here."""
+"""The list of games. A new game is a package and one line here."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from core.engine import parse_player
 from core.errors import NotBuiltError, QuartetError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from types import ModuleType
+    from core.engine import Searcher
 
 GAMES = {
     "ataxx": "ataxx",
@@ -23,23 +23,26 @@ GAMES = {
 }
 """Game name -> package."""
 
+PACKAGES = ("core", *GAMES.values(), "quartet")
+"""The packages that are compiled and installed."""
+
 ROOT = Path(__file__).resolve().parents[1]
-"""The folder in which our packages lie: the checkout, or where they are installed."""
+"""Folder of the project's packages: the checkout, or the place of installation."""
 
 HOW_TO_BUILD = "build the compiled modules first: python -m pip install -e . (in the checkout)"
 
 
 def check(game: str) -> None:
-    """Raises UnknownNameError when there is no such game."""
+    """Raise UnknownNameError if there is no such game."""
     if game not in GAMES:
         raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
 
 
 def has(game: str, part: str) -> bool:
-    """Whether a game has this part ("rules", "train.samples"), be it compiled or not: one that is
-    still being written may lack some.
+    """Return True if a game has a part ("rules", "train.samples"), compiled or not.
 
-    Raises UnknownNameError when there is no such game.
+    Raises:
+        UnknownNameError: There is no such game.
     """
     check(game)
     return any(
@@ -49,12 +52,15 @@ def has(game: str, part: str) -> bool:
 
 
 def load(game: str, part: str) -> ModuleType:
-    """The module `part` (reference, rules, engine, protocol, players, train.samples, ...) of a
-    game.
+    """Return a module of a game.
+
+    Args:
+        game: Name of the game.
+        part: reference, rules, engine, protocol, players, train.samples, ...
 
     Raises:
-        UnknownNameError: there is no such game.
-        NotBuiltError: the game's compiled modules are missing, or it has no such part.
+        UnknownNameError: There is no such game.
+        NotBuiltError: The game's compiled modules are missing, or it has no such part.
     """
     check(game)
     name = f"{GAMES[game]}.{part}"
@@ -67,68 +73,79 @@ def load(game: str, part: str) -> ModuleType:
 
 
 def not_built(error: ModuleNotFoundError) -> ImportError:
-    """What to raise for a module that is missing: NotBuiltError where it is a compiled one of ours,
-    the error itself elsewhere."""
+    """Return NotBuiltError for a missing module of the project, else the error itself."""
     if error.name is not None and error.name.partition(".")[0] in {"core", *GAMES.values()}:
         return NotBuiltError(f"{error.name} is missing; {HOW_TO_BUILD}")
     return error
 
 
-def is_player(game: str, name: str) -> bool:
-    """Whether the game has a built-in player of that name; options, as in NAME:OPTION=VALUE, are
-    not looked at.
+def find_player(game: str, name: str) -> Searcher[Any] | None:
+    """Return the built-in player of that name with its default options, None if there is none.
+
+    Args:
+        game: Name of the game.
+        name: NAME or NAME:OPTION=VALUE,...; the options are not checked.
 
     Raises:
-        UnknownNameError: there is no such game.
-        TextError: it is a player, and what follows its name are no options.
+        UnknownNameError: There is no such game.
+        TextError: What follows the name of a player are no options.
     """
     if not has(game, "players"):
-        return False
+        return None
     bare, _ = parse_player(name)
     try:
-        load(game, "players").player(bare)
+        return cast("Searcher[Any]", load(game, "players").player(bare))
     except UnknownNameError:
-        return False
-    return True
+        return None
+
+
+def is_player(game: str, name: str) -> bool:
+    """Return True if the game has a built-in player of that name. Raises as `find_player`."""
+    return find_player(game, name) is not None
 
 
 class Pool(Protocol):
-    """What a game's `frozen/pool/players.py` offers: the opponents that players are examined
-    against.
+    """A game's `frozen/pool/players.py`: standing opponents, in a training set and a test set.
 
     Attributes:
-        HALVES: Mapping[str, Sequence[str]]; the names of the players, by half.
-        TEST_HALF: str; the half that nothing is trained or tuned on.
+        HALVES: Set -> names of its players.
+        TEST_HALF: Name of the test set, which is used neither for training nor for tuning.
     """
 
     HALVES: Mapping[str, Sequence[str]]
     TEST_HALF: str
 
     def kinds(self, name: str) -> Mapping[str, str]:
-        """What a player is like, in words, by what is told ("search": "beam"); nothing of players
-        of other places."""
+        """Return properties of a player ("search": "beam"); none for players not of the pool."""
         ...
 
 
 def pool(game: str) -> Pool | None:
-    """The pool of a game, None where it has none. Raises UnknownNameError, NotBuiltError."""
+    """Return the pool of a game, None if it has none. Raises UnknownNameError, NotBuiltError."""
     part = "frozen.pool.players"
     return cast("Pool", load(game, part)) if has(game, part) else None
 
 
 def is_held_out(game: str, name: str) -> bool:
-    """Whether a player is of the half of a game's pool that serves for tests alone. Raises
-    UnknownNameError when there is no such game."""
+    """Return True if a player is in the test set of a game's pool. Raises UnknownNameError."""
     found = pool(game)
     return found is not None and name in found.HALVES[found.TEST_HALF]
 
 
+def training_set(game: str) -> list[str]:
+    """Return the players of a game's pool that training may use, [] if the game has no pool."""
+    found = pool(game)
+    if found is None:
+        return []
+    halves = found.HALVES.items()
+    return [name for half, names in halves if half != found.TEST_HALF for name in names]
+
+
 def require_training(game: str, names: Iterable[str]) -> None:
-    """Raise QuartetError where somebody is not to be trained or tuned against: what is chosen by
-    its games would say nothing of strength any more."""
+    """Raise QuartetError if a player is in the test set, which must not choose any parameter."""
     for name in names:
         if is_held_out(game, name):
             raise QuartetError(
-                f"{name} is of the test half: nothing is trained or tuned on it "
-                "(quartet exam measures a finished change)"
+                f"{name} is in the test set: nothing is trained or tuned on it "
+                "(quartet gauntlet --pool test measures a finished change)"
             )

@@ -1,4 +1,4 @@
-"""Copies of the project to build, break and extend, and commands run in them."""
+"""Make copies of the project to build, damage and extend, and run commands in them."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ LEFT_BEHIND = shutil.ignore_patterns(
     ".hypothesis",
     ".benchmarks",
 )
-"""What a build or a tool makes, which a fresh clone does not have."""
+"""Outputs of builds and tools, which a fresh clone does not have."""
 COMPILED = ("[!.]*/**/*.so", "[!.]*/**/*.pyd", ".build/release/**/*.c", ".build/last-build")
-"""What the next compilation starts from."""
+"""Outputs that the next compilation reuses."""
 
 
 def copy(target: Path) -> Path:
-    """The project as a fresh clone has it."""
+    """Copy the project as a fresh clone has it."""
     shutil.copytree(ROOT, target, ignore=LEFT_BEHIND)
     return target
 
 
 def copy_built(target: Path) -> Path:
-    """The project as it is compiled here: what stays unchanged is not compiled again.
+    """Copy the project with its compiled modules, so that unchanged ones are not compiled again.
 
-    What was made is dated now: pip compiles with a Cython of its own before it installs the one
-    that compiles the copy, and what is older than that one's declarations would be made anew.
+    The copies are dated now: otherwise they may be older than the declarations of a Cython that was
+    installed later, and would be compiled again.
     """
     copy(target)
     now = time.time()
@@ -52,7 +52,7 @@ def copy_built(target: Path) -> Path:
 
 
 def python(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python on a copy; what is installed of the project elsewhere is not seen."""
+    """Run Python on a copy. It does not see an installed project elsewhere."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=checkout,
@@ -70,7 +70,7 @@ def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str
 
 
 def with_new_game(target: Path, game: str) -> Path:
-    """The project with a game that `quartet new-game` makes in it, compiled."""
+    """Copy the project, add a game with `quartet new-game`, and compile it."""
     copy_built(target)
     for done in (python(target, "-m", "quartet", "new-game", game), build(target)):
         assert done.returncode == 0, done.stderr

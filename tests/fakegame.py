@@ -1,7 +1,7 @@
-"""A game for the tests of the line judge: players say numbers from 1 to 3, in turn, and whoever
-says more in all wins.
+"""A game for the tests of the line judge: players say numbers from 1 to 3 in turn, and the greatest
+sum wins.
 
-After every ply chance gives the mover the ply's number, so that all messages there are occur. The
+After every ply, chance gives the mover the ply's number, so that all kinds of messages occur. The
 referee fails after the number 9.
 """
 
@@ -15,7 +15,7 @@ from core import dialect
 from core.errors import IllegalMoveError, RuleError, TextError
 from core.messages import Drew, Entry, Init, Message
 from core.rules import GameInfo, LineJudge, Move
-from quartet.judge.game import Game
+from quartet.judge.game import JudgedGame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,10 @@ INFO = GameInfo(
 
 @dataclass(frozen=True)
 class Position:
-    """Attributes: `plies` of the whole game, `said` so far."""
+    """A position.
+
+    Attributes: `plies` is the length of the game; `said` lists the numbers so far.
+    """
 
     plies: int = 6
     said: tuple[int, ...] = ()
@@ -76,6 +79,10 @@ class Position:
     @property
     def drawn(self) -> int | None:
         return self.ply or None
+
+    @property
+    def bags(self) -> tuple[tuple[int, ...], ...]:
+        return ((self.ply + 1,),) * 2
 
     def reveal(self, drawn: int | None) -> Self:
         if drawn != self.drawn:
@@ -140,4 +147,4 @@ def parse_entry(line: str) -> Entry:
 
 
 _us: Any = sys.modules[__name__]
-GAME = Game(INFO, Position, PASS, _us)
+GAME = JudgedGame(INFO, Position, PASS, _us)

@@ -1,4 +1,4 @@
-"""A game as the tests see it: both rules, players and engine, with types."""
+"""A game with types, for the tests: both rules, players and engine."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "4000"))
-"""Random positions on which fast rules and reference rules are compared, per game; other random
-tests scale with it."""
+"""Random positions per game for comparing fast and reference rules. Other random tests scale with
+it."""
 SANITIZED = os.environ.get("QUARTET_BUILD") in {"asan", "ubsan", "tsan"}
-"""Whether compiled code is watched, which takes time and memory: see docs/builds.md."""
+"""True if compiled code runs under a sanitizer, which takes time and memory; see docs/builds.md."""
 WATCHING = {n: os.environ[n] for n in os.environ if re.match("LD_PRELOAD$|.*SAN_OPTIONS$", n)}
-"""What a process needs of our environment to be watched, too."""
+"""The environment variables that a child process needs to run under the sanitizer."""
 
 
 class FastPosition(Position, Protocol):
-    """What a fast position has beside the face that all positions show."""
+    """The members of a fast position in addition to those of every position."""
 
     @property
     def key(self) -> int:
-        """Hash of the position, kept incrementally."""
+        """Return the hash of the position, updated incrementally."""
         ...
 
     def recomputed_key(self) -> int:
-        """The same, from nothing."""
+        """Return the same hash, computed from scratch."""
         ...
 
 
 @dataclass(frozen=True)
-class Game:
-    """Attributes: `folder` its package, `data` its test data; the rest as the game's modules offer
-    it.
+class GameUnderTest:
+    """Attributes: `folder` is its package and `data` its test data. The others are those of its
+    modules.
 
-    `fast` are the fast rules, or the reference rules again in a game that is still without: see
+    `fast` are the fast rules, or the reference rules if the game has no fast ones yet: see
     `is_whole`.
     """
 
@@ -63,26 +63,26 @@ class Game:
 
     @property
     def engine(self) -> Callable[..., Engine[FastPosition]]:
-        """The class of its engine. Raises NotBuiltError where there is none."""
+        """Return the class of its engine. Raises NotBuiltError if it is missing."""
         engine: Callable[..., Engine[FastPosition]] = registry.load(self.name, "engine").Engine
         return engine
 
     @property
     def bench_limits(self) -> Limits:
-        """The limits of its fingerprint. Raises NotBuiltError where there is no engine."""
+        """Return the limits of its fingerprint. Raises NotBuiltError if it has no engine."""
         limits: Limits = registry.load(self.name, "engine").BENCH_LIMITS
         return limits
 
 
 def is_whole(name: str) -> bool:
-    """Whether a game has all its parts: fast rules and an engine can come after the rest."""
+    """Return True if a game has fast rules and an engine, which may be written last."""
     return registry.has(name, "rules") and registry.has(name, "engine")
 
 
-def load(name: str) -> Game:
-    """The game of that name; raises where a part of it is missing."""
+def load(name: str) -> GameUnderTest:
+    """Return a game by its name. Raises an error if a part is missing."""
     reference, players = (registry.load(name, part) for part in ("reference", "players"))
-    return Game(
+    return GameUnderTest(
         name=name,
         folder=ROOT / registry.GAMES[name],
         data=ROOT / "tests" / "data" / name,
@@ -96,21 +96,21 @@ def load(name: str) -> Game:
 
 
 def random_games(
-    game: Game, positions: int, seed: int = 0
+    game: GameUnderTest, positions: int, seed: int = 0
 ) -> Iterator[tuple[Position, FastPosition]]:
-    """The same random games by both rules, position by position, last ones included; at least so
-    many positions.
+    """Yield the positions of random games by both rules, final positions included.
 
-    Where the rules know lost turns, every second game loses one in ten.
+    Stops after the game that reaches `positions`. If the rules allow forfeited turns, every second
+    game forfeits one turn in ten.
     """
     count, number = 0, 0
     while count < positions:
         random = Random(f"{game.name} {seed} {number}")
         slow, fast = game.reference.start(number), game.fast.start(number)
-        foul_chance = 0.1 if number % 2 and knows_lost_turns(slow) else 0.0
+        forfeit_chance = 0.1 if number % 2 and has_forfeits(slow) else 0.0
         yield slow, fast
         while not slow.over:
-            if random.random() < foul_chance:
+            if random.random() < forfeit_chance:
                 slow, fast = slow.lose_turn(), fast.lose_turn()
             else:
                 move = random.choice(slow.legal())
@@ -120,8 +120,8 @@ def random_games(
         number += 1
 
 
-def knows_lost_turns(position: Position) -> bool:
-    """Whether the rules of the game have an answer to a foul."""
+def has_forfeits(position: Position) -> bool:
+    """Return True if the rules define what a forfeited turn does."""
     try:
         position.lose_turn()
     except RuleError:

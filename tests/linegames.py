@@ -1,4 +1,4 @@
-"""Games whose judges speak lines, as the tests see them, and the smallest possible judge."""
+"""Line-protocol games for the tests, and a minimal judge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from core.agent.lines import Agent
-from core.messages import Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, Turn
+from core.messages import Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, YourTurn
 from quartet import registry
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 NAMES = [name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None]
 
 
-class Listener(Protocol):
-    """A program, or an agent in process."""
+class LineReader(Protocol):
+    """A program, or an agent in this process."""
 
     def hear(self, line: str) -> str | None:
-        """Takes a line, and gives the answer where one is due."""
+        """Receive a line; return the answer, if one is due."""
         ...
 
 
 @dataclass(frozen=True)
 class LineGame:
-    """What a judge needs of a game, and its players."""
+    """The parts of a game that a judge needs, and its players."""
 
     name: str
     info: GameInfo
@@ -39,14 +39,14 @@ class LineGame:
 
     @property
     def init(self) -> bool:
-        """Whether the judge describes the start."""
+        """Return True if the judge describes the start."""
         assert self.info.lines is not None
         return self.info.lines.init
 
     def agent(
         self, name: str = "greedy", seed: int = 1, player: Searcher[Any] | None = None
     ) -> Agent:
-        """The agent that `python -m` would run."""
+        """Return the agent that `python -m` would run."""
         anywhere = self.pass_move if self.pass_move in self.rules.start().legal() else None
         reveal = cast("type[ChancePosition]", self.rules).reveal if self.info.chance else None
         return Agent(
@@ -60,7 +60,7 @@ class LineGame:
 
 
 def load(name: str) -> LineGame:
-    """The game of that name."""
+    """Return the game of that name."""
     reference, protocol, players = (
         registry.load(name, part) for part in ("reference", "protocol", "players")
     )
@@ -75,12 +75,11 @@ def load(name: str) -> LineGame:
 
 
 def judge(
-    game: LineGame, programs: tuple[Listener, Listener], seed: int = 1, plies: int = 1000
+    game: LineGame, programs: tuple[LineReader, LineReader], seed: int = 1, plies: int = 1000
 ) -> list[str]:
-    """Play a game through the protocol; returns the log, line by line. Raises TextError and
-    IllegalMoveError for a foul.
+    """Play a game of at most `plies` plies through the protocol; return the log's lines.
 
-    It is finished after so many plies even if it is not over.
+    Raises TextError and IllegalMoveError for an illegal answer.
     """
     position = game.rules.start(seed)
     log: list[str] = []
@@ -99,7 +98,9 @@ def judge(
         assert not game.init or say(seat, Init(position.text())) is None
     while not position.over and position.ply < plies:
         seat = position.to_move
-        move = game.protocol.parse_answer(say(seat, Turn(10000 - position.ply, 10000)) or "", seat)
+        move = game.protocol.parse_answer(
+            say(seat, YourTurn(10000 - position.ply, 10000)) or "", seat
+        )
         position = position.play(move)
         drawn = cast("ChancePosition", position).drawn if game.info.chance else None
         assert not game.info.chance or say(seat, Drew(drawn)) is None

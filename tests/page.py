@@ -1,4 +1,4 @@
-"""The page in a real Chromium: a server of its own, a browser, and what a person does there."""
+"""The page in a real Chromium: a server, a browser, and what a user does in a tab."""
 
 from __future__ import annotations
 
@@ -7,43 +7,61 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 from playwright.sync_api import sync_playwright
 
 from tests.games import ROOT
+from tests.processes import outliving
 from tests.tools import need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ENOUGH = 60_000.0
-"""Milliseconds in which everything happens on a busy machine."""
+"""Milliseconds after which a test gives up."""
 QUIET = re.compile(
     r"script-src.*was not explicitly set|status of 4\d\d|INCOMPLETE_CHUNKED|CONNECTION_REFUSED"
+    r"|Cross-Origin-Opener-Policy header has been ignored"  # without encryption, from another machine
 )
-"""What Chromium says to the console that is no fault of ours: also when a server ends."""
+"""Console messages that are not errors of the page, also if a server ends."""
+SEEN = """node => {
+    let { left, top, right, bottom } = node.getBoundingClientRect();
+    if (!(right > left && bottom > top)) return false;
+    for (let box = node.parentElement; box; box = box.parentElement) {
+        const is = box.getBoundingClientRect(), scrolls = getComputedStyle(box).overflow !== "visible";
+        if (scrolls && (left < is.left - 1 || right > is.right + 1 || top < is.top - 1 || bottom > is.bottom + 1))
+            return false;
+    }
+    return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}"""
+"""True if an element is on the screen, and no box that scrolls hides a part of it."""
 
 
 class Server:
     """`quartet serve` as a process.
 
     Attributes:
-        address: str; the first line, token included. base: str; without it.
-        process: subprocess.Popen[str].
+        address: The first line of its output, token included.
+        base: The address without the token.
+        data: The data folder.
+        process: The process.
     """
 
     def __init__(self, folder: Path, *arguments: str, house: Path = ROOT) -> None:
         self.folder, self.house, self.arguments = folder, house, arguments
-        self.port = 0
+        self.port, self.data = 0, Path(tempfile.mkdtemp())
         self.begin()
 
     def begin(self) -> None:
-        """Start it; after `end` on the same port."""
+        """Start the server; after `end` on the same port."""
         command = [sys.executable, "-m", "quartet", "serve", "--port", str(self.port)]
+        if "--data" not in self.arguments:
+            command += ["--data", str(self.data)]
         self.process = subprocess.Popen(
             [*command, *self.arguments],
             cwd=self.folder,
@@ -59,25 +77,56 @@ class Server:
         assert found, self.address
         self.port = int(found[1])
 
-    def end(self) -> None:
-        """As Ctrl-C does. It leaves nothing behind."""
+    def end(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End the server, by default as Ctrl-C does, and check that no process is left."""
         children = psutil.Process(self.process.pid).children(recursive=True)
-        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(how)
         try:
             self.process.wait(30)
         finally:
             self.process.kill()
             self.process.communicate()
-        _, left = psutil.wait_procs(children, 10)
+        left = outliving(children, 10)
         for child in left:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
         assert left == []
 
 
+def quartet(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a command."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "quartet", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+
+
+def sprt(games: int) -> list[str]:
+    """Return the arguments of a sequential test that takes some seconds."""
+    options = ["--in-process", "--option", "opening=4", "--clock", "20", "--crowded", "--jobs", "1"]
+    wide = ["--elo0", "0", "--elo1", "0.1"]
+    return [
+        "sprt",
+        "ataxx",
+        "bot",
+        "greedy",
+        *options,
+        *wide,
+        "--games",
+        str(games),
+        "--out",
+        "runs/one",
+    ]
+
+
 @contextmanager
 def serving(folder: Path, *arguments: str, house: Path = ROOT) -> Iterator[Server]:
-    """A server that is ended afterwards."""
+    """Yield a server that ends afterwards."""
     server = Server(folder, *arguments, house=house)
     try:
         yield server
@@ -87,19 +136,22 @@ def serving(folder: Path, *arguments: str, house: Path = ROOT) -> Iterator[Serve
 
 @contextmanager
 def browsing() -> Iterator[Any]:
-    """A Chromium. Without one the test is skipped, in CI it fails."""
+    """Yield a Chromium. Without one, skip the test; in CI, fail it."""
     chromium = need("chromium", "chromium", "chromium-browser")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--force-prefers-reduced-motion"]
+        )
         yield browser
         browser.close()
 
 
 class Tab:
-    """A tab of a browser; it fails where a script of the page does.
+    """A tab of a browser.
 
     Attributes:
-        page: the tab of playwright. faults: list[str]; what went wrong on the page.
+        page: Playwright's tab.
+        faults: Errors of the page's scripts.
     """
 
     def __init__(self, context: Any, server: Server) -> None:
@@ -115,56 +167,69 @@ class Tab:
             self.faults.append(message.text)
 
     def enter(self, view: str = "#/") -> None:
-        """Come in with the token, and go to a view."""
+        """Open the page with the token, and go to a view."""
         self.page.goto(self.server.address)
         self.page.locator("#lobby").wait_for()
         if view != "#/":
             self.go(view)
 
     def go(self, view: str) -> None:
-        """Another view."""
+        """Go to another view."""
         self.page.goto(self.server.base + view)
 
     def find(self, selector: str) -> Any:
-        """What is found by a selector."""
+        """Return the elements of a selector."""
         return self.page.locator(selector)
 
     @property
     def turns(self) -> int:
-        """How many turns the list has."""
+        """Return the number of turns in the list."""
         return int(self.find("#moves li").count())
 
     def wait_turns(self, least: int) -> None:
-        """Wait until the list has so many turns."""
+        """Wait until the list has at least `least` turns."""
         self.find("#moves li").nth(least - 1).wait_for(state="attached")
 
     def state(self) -> str:
-        """What the match is doing, once it waits for a person or is over."""
+        """Wait until the match asks a human or has ended; return which."""
         self.find('#status[data-state="asking"], #status[data-state="over"]').wait_for()
         return str(self.find("#status").get_attribute("data-state"))
 
+    def sees(self, selector: str) -> bool:
+        """Return True if the first element of a selector is on the screen as a whole."""
+        return bool(self.find(selector).first.evaluate(SEEN))
+
     def place(self, cell: str) -> tuple[float, float]:
-        """Where a cell is on the screen."""
+        """Return the centre of a cell on the screen."""
         found = self.find(f'[data-cell="{cell}"]').first
-        while (box := found.bounding_box()) is None:  # the board is being drawn anew
+        while (box := found.bounding_box()) is None:  # the board is being drawn
             self.page.wait_for_timeout(20)
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def ask(self, path: str) -> Any:
-        """What the server answers to this tab."""
+        """Send a GET request from the tab; return the answer."""
         return self.page.evaluate("async path => (await fetch('api/' + path)).json()", path)
 
     def asking(self) -> Any:
-        """The position in which a person is asked."""
+        """Return the position in which a human is asked."""
         return self.ask("matches/" + self.page.url.rpartition("/")[2])["asking"]
 
-    def start(self, game: str, *seats: tuple[str, str]) -> None:
-        """Set a game up in the lobby and start it; a seat is a player and a strength."""
+    def start(self, game: str, *seats: tuple[str, str], speed: str = "0", seed: str = "") -> None:
+        """Set up a match and start it; a seat is a player and a strength."""
         self.go("#/")
         self.find(f'input[value="{game}"]').check()
+        if seed:
+            self.find("details:has(#seed) summary").click()
+            self.find("#seed").fill(seed)
+        self.begin(*seats, speed=speed)
+
+    def begin(self, *seats: tuple[str, str], speed: str = "0") -> None:
+        """Start the match that is set up, with these seats; bots play at the speed."""
         for number, (player, strength) in enumerate(seats):
             self.find(f"#seat{number}").select_option(player)
             if strength:
                 self.find(f"#strength{number}").select_option(strength)
+        if self.find("#speed").is_visible():
+            self.find("#speed").select_option(speed)
         self.find("#start").click()
         self.find("#status").wait_for()

@@ -1,8 +1,7 @@
-"""Golden playthroughs: one random game of every game, written out in full, so that no rule changes
+"""Golden playthroughs: a full record of one random game per game, so that no rule changes
 unnoticed.
 
-`python -m tests.playthrough GAME` prints it as the reference rules play it today; `--write` makes
-that the recorded one.
+`python -m tests.playthrough GAME` prints it by the current reference rules; `--write` records it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from core.rules import places
-from tests.games import Game, load
+from tests.games import GameUnderTest, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 SEED = 1
 
 
-def playthrough(game: Game, position: Position) -> str:
-    """A random game from `position`, whose rules play it."""
+def playthrough(game: GameUnderTest, position: Position) -> str:
+    """Return a random game from `position`, played by its rules."""
     random = Random(SEED)
     lines = [f"game: {game.name}", f"seed: {SEED}"]
     while not position.over:

@@ -1,21 +1,32 @@
-"""Which processes are ours: a judge may leave none behind."""
+"""Find processes that a judge or a server left behind."""
 
 from __future__ import annotations
+
+import time
 
 import psutil
 
 
-def living_children() -> set[psutil.Process]:
-    """Descendants of this process that live.
+def is_living(process: psutil.Process) -> bool:
+    """Return False for a dead process, also if no one has reaped it.
 
-    The judge makes this process the parent of orphans, so the dead of other tests may lie around
-    until somebody waits for them.
+    The judge makes this process the parent of orphans. If this one waits, or is itself an outer
+    test, dead processes remain.
     """
-    living = set()
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE:
-                living.add(process)
-        except psutil.NoSuchProcess:
-            continue
-    return living
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def living_children(parent: int | None = None) -> set[psutil.Process]:
+    """Return the living descendants of a process; without `parent`, of this one."""
+    return {*filter(is_living, psutil.Process(parent).children(recursive=True))}
+
+
+def outliving(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+    """Wait until no process of a list lives, at most so long; return those that still do."""
+    until = time.monotonic() + seconds
+    while (left := [*filter(is_living, processes)]) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left

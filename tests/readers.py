@@ -1,7 +1,7 @@
-"""Everything that reads what others wrote, each with its contract, for `tests.fuzz`.
+"""The targets of `tests.long.fuzz`: all parsers of foreign input, each with its contract.
 
-A target's `read` takes any bytes and returns; what it raises is a finding. Good inputs are made by
-playing games, so there is nothing to keep up to date.
+A target's `read` takes any bytes; an exception is a finding. Valid inputs come from games played
+now, so they always have the current formats.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import unquote_to_bytes
 
 import msgspec
+from msgspec.structs import replace
 
 from ataxx import protocol as ataxx_protocol
 from ataxx import uai, uai_adapter
@@ -30,15 +31,17 @@ from core.agent.files import GOOD
 from core.engine import options_of, parse_player
 from core.errors import QuartetError
 from core.limits import Limits
-from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
+from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, YourTurn
 from core.nn.sealed import seal
 from quartet import registry
-from quartet.arena import gauntlet, records, runs, tuning, unit
+from quartet.arena import catalogue, gauntlet, records, tuning, unit
+from quartet.arena.config import PlayerConfig, RunConfig
+from quartet.arena.store import read_lines
 from quartet.cli import settings
 from quartet.judge import game as games
 from quartet.judge import turn as judged
 from quartet.judge.logs import check, jsonl
-from quartet.judge.process.pipes import Remarks
+from quartet.judge.process.pipes import StderrLog
 from quartet.judge.seats.seat import read_info
 from quartet.review import calibration
 from quartet.training import samples
@@ -55,16 +58,18 @@ LINE_GAMES = tuple(
     name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None
 )
 PLIES = 12
-"""Of the games from which positions and lines are taken."""
+"""Plies of the games that valid inputs come from."""
 LONGEST = 300
-"""Characters of a complaint."""
+"""Most characters of an error message."""
 
 
 class Target(NamedTuple):
     """A reader.
 
     Attributes:
-        name: str. seeds: gives good inputs. read: takes any, and raises where a contract is broken.
+        name: Its name.
+        seeds: Returns valid inputs.
+        read: Takes any input, and raises if a contract is broken.
     """
 
     name: str
@@ -73,12 +78,12 @@ class Target(NamedTuple):
 
 
 class BrokenError(Exception):
-    """What a reader did that it must not do."""
+    """A reader broke its contract."""
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """What is inside may refuse its input by one line."""
+    """Allow the block to reject its input with an error of one line."""
     try:
         yield
     except QuartetError as error:
@@ -86,20 +91,20 @@ def refusing() -> Iterator[None]:
 
 
 def one_line(text: str) -> None:
-    """Raise BrokenError where a complaint is no line that a terminal can show."""
+    """Raise BrokenError if a message is not one line that a terminal can show."""
     if not text or not text.isprintable():
-        raise BrokenError(f"this is no line: {text[:LONGEST]!r}")
+        raise BrokenError(f"this is not one line: {text[:LONGEST]!r}")
 
 
 def expect(condition: bool, words: str) -> None:
-    """Raise BrokenError where a condition does not hold."""
+    """Raise BrokenError if a condition is false."""
     if not condition:
         raise BrokenError(words)
 
 
 @cache
 def played(name: str) -> tuple[Any, ...]:
-    """The positions of a random game by the reference rules, its start first."""
+    """Return the positions of a random game by the reference rules, its start first."""
     random = Random(name)
     positions: list[Any] = [games.load(name).position.start(1)]
     while len(positions) <= PLIES:
@@ -109,21 +114,15 @@ def played(name: str) -> tuple[Any, ...]:
 
 @cache
 def logs(name: str) -> tuple[bytes, ...]:
-    """A game of two greedy players in every form of log that there is."""
+    """Return a game of two greedy players in every log format."""
     with tempfile.TemporaryDirectory() as folder:
         live = Path(folder, "live")
         info = games.load(name).info
-        players = (unit.Player("greedy", "greedy"), unit.Player("random", "random"))
+        players = (PlayerConfig("greedy", "greedy"), PlayerConfig("random", "random"))
         seats = tuple(seat % 2 for seat in range(info.players))
         done = unit.play(
-            unit.Unit(
-                number=0,
-                block=0,
-                game=name,
-                seats=seats,
-                players=tuple(players[seat] for seat in seats),
-                seed=1,
-                in_process=True,
+            replace(
+                RunConfig(game=name, players=players, seed=1, in_process=True).unit(0, 0, seats, 0),
                 live=str(live),
             )
         )
@@ -131,12 +130,12 @@ def logs(name: str) -> tuple[bytes, ...]:
 
 
 def choice(data: bytes, names: tuple[str, ...]) -> tuple[str, bytes]:
-    """An input that is for one of several: its first byte says for which."""
+    """Return the choice that the first byte of an input makes, and its rest."""
     return names[data[0] % len(names) if data else 0], data[1:]
 
 
 def for_each(names: tuple[str, ...], give: Callable[[str], list[bytes]]) -> list[bytes]:
-    """Good inputs of all, as `choice` takes them."""
+    """Return the valid inputs of all choices, in the form for `choice`."""
     return [bytes([number]) + data for number, name in enumerate(names) for data in give(name)]
 
 
@@ -144,7 +143,7 @@ def for_each(names: tuple[str, ...], give: Callable[[str], list[bytes]]) -> list
 
 
 def read_position(data: bytes) -> None:
-    """Reference rules and fast rules take the same texts for the same positions."""
+    """Reference rules and fast rules parse the same texts into the same positions."""
     name, rest = choice(data, tuple(registry.GAMES))
     text = rest.decode("utf-8", "replace")
     found: list[Any] = []
@@ -161,7 +160,7 @@ def read_position(data: bytes) -> None:
 
 
 def read_answer(data: bytes) -> None:
-    """What a program answers is a move, or it is refused in one line; the rules agree on it."""
+    """A program's answer is a move or is rejected with one line; both rules agree."""
     name, rest = choice(data, tuple(registry.GAMES))
     game = games.load(name)
     text = rest.decode("ascii", "replace")
@@ -190,7 +189,7 @@ def answers(name: str) -> list[bytes]:
 
 
 def read_log(data: bytes) -> None:
-    """A log agrees, or a line says where it does not."""
+    """A log is correct, or one line names its error."""
     name, rest = choice(data, tuple(registry.GAMES))
     found = check.check(games.load(name), rest)
     one_line(found.sentence())
@@ -202,7 +201,7 @@ def read_log(data: bytes) -> None:
 
 @cache
 def conversation(name: str) -> bytes:
-    """What a judge says to the greedy player on seat 0 in a game with a random one."""
+    """Return the judge's lines to the greedy player on seat 0 in a game with a random one."""
     game, random = games.load(name), Random(1)
     say = game.protocol.format_message
     agent = agent_of(name)
@@ -214,7 +213,7 @@ def conversation(name: str) -> bytes:
         agent.hear(line)
     while position.ply < PLIES and not position.over:
         if position.to_move == 0:
-            said.append(say(Turn(9000, 9000), 0))
+            said.append(say(YourTurn(9000, 9000), 0))
             answer = agent.hear(said[-1])
             position = position.play(game.protocol.parse_answer(answer or "", 0))
             more: list[Message] = [Drew(position.drawn)] if game.info.chance else []
@@ -229,14 +228,14 @@ def conversation(name: str) -> bytes:
 
 
 def agent_of(name: str) -> lines.Agent:
-    """The agent of a game, as its `__main__` makes it, with the greedy player."""
+    """Return a game's agent with the greedy player, as its `__main__` makes it."""
     protocol, rules = games.load(name).protocol, registry.load(name, "rules").Position
     return lines.Agent(
         protocol,
         rules,
         registry.load(name, "players").player("greedy"),
         init=games.load(name).lines.init,
-        reveal=getattr(rules, "reveal", None),
+        reveal=rules.reveal if games.load(name).info.chance else None,
         anywhere=protocol.PASS if name == "applegame" else None,  # type: ignore[attr-defined]
         start=rules.start() if name == "ataxx" else None,
         nodes=1,
@@ -244,7 +243,7 @@ def agent_of(name: str) -> lines.Agent:
 
 
 def read_messages(data: bytes) -> None:
-    """An agent of lines answers what can be read as an answer, and ends well."""
+    """A line-protocol agent answers in the protocol and exits with a known status."""
     name, rest = choice(data, LINE_GAMES)
     sink, said = io.BytesIO(), io.StringIO()
     with redirect_stderr(said):
@@ -259,14 +258,14 @@ def read_messages(data: bytes) -> None:
 
 @cache
 def ugolki_searching() -> Any:
-    """What the agent of Ugolki does between its two files; a small search without a memory."""
-    chosen = ugolki_agent.Settings(os.environ)
+    """Run a small search of the Ugolki agent from input to output."""
+    chosen = ugolki_agent.AgentSettings(os.environ)
     chosen.nodes, chosen.memory, chosen.threads = 8, False, 1
     return ugolki_agent.searching(chosen)
 
 
 def read_question(data: bytes) -> None:
-    """The agent of Ugolki answers every input.txt with a legal move, where there is one in it."""
+    """The Ugolki agent answers every input.txt with a legal move, if the position has one."""
     answers: list[str] = []
     complaint = ugolki_searching()(data, answers.append)
     if complaint is not None:
@@ -285,8 +284,8 @@ def read_question(data: bytes) -> None:
 
 @cache
 def scratch() -> Path:
-    """A folder in memory, where there is one."""
-    memory = Path("/dev/shm")  # noqa: S108  (a folder of our own is made there)
+    """Return a temporary folder, in memory if possible."""
+    memory = Path("/dev/shm")  # noqa: S108  (only a new folder there is used)
     made = tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
     _kept.append(made)
     return Path(made.name)
@@ -296,7 +295,7 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def in_file(name: str, data: bytes) -> Path:
-    """A file with this content."""
+    """Return a file with this content."""
     path = scratch() / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
@@ -312,33 +311,10 @@ def _names(player: object) -> set[str]:
     return {option.name for option in options_of(player)}
 
 
-def memories() -> list[bytes]:
-    """What the agent of Ugolki remembers between two moves."""
-    made = []
-    for position in played("ugolki")[:9:4]:
-        engine = ugolki_engine()
-        fast = UgolkiPosition.parse(position.text())
-        info = engine.choose(fast, Limits(nodes=8))
-        engine.opponents.save(str(scratch()), fast.play(info.move))
-        made.append((scratch() / "memory.txt").read_bytes())
-    return made
-
-
-def read_memory(data: bytes) -> None:
-    """The engine of Ugolki plays legally whatever memory.txt says."""
-    in_file("memory.txt", data)
-    for position in played("ugolki")[4:9:4]:
-        engine = ugolki_engine()
-        fast = UgolkiPosition.parse(position.text())
-        engine.opponents.load(str(scratch()), fast)
-        info = engine.choose(fast, Limits(nodes=4))
-        expect(info.move in fast.legal(), f"{info.move} is not legal")
-
-
 def read_stall(data: bytes) -> None:
-    """A machine's stalls are a number of seconds within bounds."""
+    """A file of stalls gives seconds within bounds."""
     in_file(stalls.FILE, data)
-    expect(0 <= stalls.recall(str(scratch())) <= stalls.MOST, "a stall out of bounds")
+    expect(0 <= stalls.recall(str(scratch())) <= stalls.MAX_STALL, "a stall out of bounds")
 
 
 # UAI, both sides
@@ -355,9 +331,11 @@ def commands() -> list[bytes]:
 
 
 def read_command(data: bytes) -> None:
-    """The UAI program follows commands or says why not; a perft of many plies is only long."""
+    """The UAI program obeys commands or rejects them; a deep perft only takes long."""
     said: list[str] = []
-    program = uai.Program(lambda _: registry.load("ataxx", "players").player("greedy"), said.append)
+    program = uai.UaiProgram(
+        lambda _: registry.load("ataxx", "players").player("greedy"), said.append
+    )
     text = re.sub(rb"perft\s+\S+", b"perft 1", data)
     for command in (*text.splitlines()[:40], b"quit"):
         program.hear(command.decode("ascii", "replace"))
@@ -372,7 +350,7 @@ def replies() -> list[bytes]:
 
 
 class _Script:
-    """An engine that has said all its lines before it was asked."""
+    """An engine that has printed all its lines before it receives any."""
 
     def say(self, *lines: str) -> None:
         del lines
@@ -382,22 +360,19 @@ class _Script:
 
 
 def read_reply(data: bytes) -> None:
-    """The adapter of UAI engines hands on what is a move, or leaves with a line."""
+    """The adapter of UAI engines forwards moves, or fails with one line."""
     heard: SimpleQueue[tuple[bool, str | None]] = SimpleQueue()
     adapter_says = io.BytesIO()
     chosen = uai_adapter.parse_arguments(["engine"])
     script: Any = _Script()
     adapter = uai_adapter.Adapter(script, chosen, heard, adapter_says)
-    for message in (Ready(0), Turn(900, 900)):
-        adapter._kept.append(ataxx_protocol.format_message(message, 0))
+    for message in (Ready(0), YourTurn(900, 900)):
+        adapter._pending.append(ataxx_protocol.format_message(message, 0))
     for line in data.splitlines():
         heard.put((True, line.decode("ascii", "replace").strip()))
     heard.put((True, None))
     with redirect_stderr(io.StringIO()), refusing():
-        try:
-            adapter.run()
-        except uai_adapter.EngineError as error:
-            one_line(str(error))
+        adapter.run()
 
 
 # What programs say to the judge
@@ -411,8 +386,8 @@ def remarks() -> list[bytes]:
 
 
 def read_remarks(data: bytes) -> None:
-    """What a program says on standard error fits a record, a log and a terminal."""
-    found = Remarks()
+    """A program's standard error fits a record, a log and a terminal."""
+    found = StderrLog()
     found.feed(data)
     found.finish()
     for line in found.lines:
@@ -427,8 +402,8 @@ def read_remarks(data: bytes) -> None:
 
 
 def sealed(kind: str, data: bytes) -> bytes:
-    """A sealed file whose text and body are these, whatever they are, sealed again: else no input
-    would get beyond the checksum."""
+    """Return a mutated sealed file with a valid checksum; otherwise no input would pass the
+    checksum."""
     head, _, body = data.partition(b"\n\n")
     kept = [line for line in head.split(b"\n")[1:] if not line.startswith((b"bytes ", b"crc32 "))]
     lines = [f"quartet {kind} 1".encode(), *kept, b"bytes %d" % len(body)]
@@ -437,7 +412,7 @@ def sealed(kind: str, data: bytes) -> bytes:
 
 
 WEIGHTS = ("ataxx", "connexion", "ugolki")
-"""Games with files of weights."""
+"""Games with weight files."""
 
 
 def weights(name: str) -> list[bytes]:
@@ -448,7 +423,7 @@ def weights(name: str) -> list[bytes]:
 
 
 def read_weights(data: bytes) -> None:
-    """An engine plays by a file of weights, or refuses it."""
+    """An engine accepts a weight file or rejects it."""
     name, rest = choice(data, WEIGHTS)
     engine = registry.load(name, "engine").Engine
     for content in (rest, sealed("weights", rest)):
@@ -469,7 +444,7 @@ def sample_files() -> list[bytes]:
 
 
 def read_samples(data: bytes) -> None:
-    """A file of samples is learned from, or refused."""
+    """A file of samples is accepted for training or rejected."""
     import numpy as np  # noqa: PLC0415  (an extra)
 
     from quartet.training import trainer  # noqa: PLC0415
@@ -490,18 +465,15 @@ def read_samples(data: bytes) -> None:
 
 
 def recorded() -> list[bytes]:
-    """The files of a run: which one says the first byte."""
+    """Return the files of a run, in the form for `choice`."""
     name = "ataxx"
     done = unit.play(
-        unit.Unit(
-            number=0,
-            block=0,
+        RunConfig(
             game=name,
-            seats=(0, 1),
-            players=(unit.Player("a", "greedy"), unit.Player("b", "random")),
+            players=(PlayerConfig("a", "greedy"), PlayerConfig("b", "random")),
             seed=1,
             in_process=True,
-        )
+        ).unit(0, 0, (0, 1), 0)
     )
     players = [{"name": "a", "command": "greedy"}, {"name": "b", "command": "random"}]
     plan = {"kind": "tournament", "game": name, "seed": 1, "players": players}
@@ -517,7 +489,7 @@ def recorded() -> list[bytes]:
 
 
 def read_records(data: bytes) -> None:
-    """The files of a run are read, or refused in a line, by all that read them."""
+    """Check that all readers of a run's files accept them or reject them with one line."""
     kind, rest = (data[0] % 6 if data else 0), data[1:]
     names = ("run.json", "games.jsonl", "calibration.json", "plan.json", "steps", "gauntlet")
     folder = scratch() / "run"
@@ -532,14 +504,14 @@ def read_records(data: bytes) -> None:
             records.read(folder)
     if kind in (0, 1, 3):
         with refusing():
-            found = runs.read(folder)
+            found = catalogue.read(folder)
             with refusing():
                 found.outcome()
-            one_line(runs.state_of(found, None))
+            one_line(catalogue.state_of(found, None))
     with refusing():
         if kind == 1:
             plan = msgspec.json.decode((folder / "run.json").read_bytes())
-            with records.Records(folder, plan, ["a", "b"]):
+            with records.Records(folder, plan):
                 pass
         elif kind == 2:
             calibration.read_all(path)
@@ -547,7 +519,7 @@ def read_records(data: bytes) -> None:
             path.rename(folder / tuning.TRAJECTORY)
             tuning.read(folder)
         elif kind == 5:
-            gauntlet.read(path)
+            read_lines(path, gauntlet.RatingRecord)
 
 
 @cache
@@ -556,13 +528,14 @@ def recorded_once() -> list[bytes]:
 
 
 def read_settings(data: bytes) -> None:
-    """The settings file of the official tool."""
+    """The settings file of the official tool is accepted or rejected."""
     with refusing():
         settings.read(in_file("config.ini", data))
 
 
 def read_player(data: bytes) -> None:
-    """The name of a player with its options; none is made, for it may ask for gigabytes."""
+    """The name of a player with options is parsed. No player is made, which might need
+    gigabytes."""
     name, rest = choice(data, tuple(registry.GAMES))
     declared = {o.name: o for o in options_of(registry.load(name, "engine").Engine)}
     with refusing():
@@ -577,18 +550,18 @@ def read_player(data: bytes) -> None:
 
 @cache
 def page() -> tuple[Any, asyncio.AbstractEventLoop]:
-    """The server without its worker processes: whatever would start one is refused."""
+    """Return the server without worker processes: it rejects what would start one."""
     from starlette.applications import Starlette  # noqa: PLC0415  (an extra)
 
-    from quartet.web import app, errors, security  # noqa: PLC0415
+    from quartet.web import app, data_folder, errors, security  # noqa: PLC0415
 
     def none(*_: object) -> NoReturn:
         raise errors.Refused("no process is started here")
 
     runs_folder = scratch() / "runs"
     runs_folder.mkdir(exist_ok=True)
-    server = app.Server(app.Settings("token", runs=runs_folder))
-    server.hall.jobs = SimpleNamespace(start=none, prepare=none)  # type: ignore[assignment]
+    server = app.Api(data_folder.DataFolder(scratch() / "data"), runs_folder)
+    server.sessions.jobs = SimpleNamespace(start=none, prepare=none)  # type: ignore[assignment]
     starlette = Starlette(routes=server.routes())
     guard = security.Guard(starlette, "token", "127.0.0.1", 8000)
     return guard, asyncio.new_event_loop()
@@ -625,7 +598,7 @@ def requests() -> list[bytes]:
 
 
 def read_request(data: bytes) -> None:
-    """The page's server answers, and says in a line what it does not do."""
+    """The page's server answers or rejects a request with one line."""
     head, _, body = data.partition(b"\n")
     method, _, target = head.partition(b" ")
     path, _, query_string = target.partition(b"?")
@@ -687,7 +660,6 @@ TARGETS = {
         Target(
             "questions", lambda: [p.text().encode() for p in played("ugolki")[::4]], read_question
         ),
-        Target("memory", memories, read_memory),
         Target("stalls", lambda: [b"0.0712\n", b"0.02"], read_stall),
         Target("uai-commands", commands, read_command),
         Target("uai-replies", replies, read_reply),
@@ -701,11 +673,11 @@ TARGETS = {
         Target(
             "players",
             lambda: for_each(
-                tuple(registry.GAMES), lambda _: [b"bot:hash=16,model=off,weights=x.bin", b"brs:5"]
+                tuple(registry.GAMES), lambda _: [b"bot:hash=16,threads=2,weights=x.bin", b"brs:5"]
             ),
             read_player,
         ),
         Target("requests", requests, read_request),
     )
 }
-"""Every reader, by name."""
+"""Name -> target."""

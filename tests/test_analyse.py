@@ -1,5 +1,5 @@
-"""`quartet analyse`: the reports of an engine as they come, an interruption, and players that have
-none."""
+"""`quartet analyse` prints reports of a running engine, also after an interruption, and works with
+players that print none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.limits import Limits, SearchInfo
 from core.rules import Move, Position
 from quartet import registry
 from quartet.cli import analyse
-from tests.games import Game
+from tests.games import GameUnderTest
 
 ROOT = Path(__file__).parent.parent
 
@@ -41,7 +41,7 @@ def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_the_thoughts_of_an_engine(whole_game: Game) -> None:
+def test_reports_of_an_engine(whole_game: GameUnderTest) -> None:
     data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--json").stdout)
     start = whole_game.reference.start()
     assert data["position"] == start.text()
@@ -62,7 +62,7 @@ def test_the_thoughts_of_an_engine(whole_game: Game) -> None:
     assert all(int(row.split()[0]) > 0 for row in rows)
 
 
-def test_a_position_and_a_player_can_be_chosen(game: Game) -> None:
+def test_a_position_and_a_player_can_be_chosen(game: GameUnderTest) -> None:
     name = next(name for name in game.player_names if name != "bot")
     start = game.fast.start()
     position = game.fast.parse(start.play(start.legal()[0]).text())
@@ -75,20 +75,20 @@ def test_a_position_and_a_player_can_be_chosen(game: Game) -> None:
     assert data["seat"] == position.to_move
 
 
-def test_a_game_without_an_engine_says_so_in_one_line() -> None:
+def test_a_game_without_an_engine_gives_one_line() -> None:
     for name in registry.GAMES:
         if not registry.has(name, "engine"):
             done = quartet(name, code=2)
             assert (done.stdout, done.stderr) == ("", f"quartet: {name} has no engine yet\n")
 
 
-def test_a_finished_game_is_told() -> None:
+def test_a_finished_game_is_rejected() -> None:
     done = quartet("ataxx", "--player", "greedy", "--position", "xxxxxxx/7/7/7/7/7/7 o 0 9", code=2)
     assert done.stderr == "quartet: the game is over in this position\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
+def test_an_interruption_prints_the_result_so_far(whole_game: GameUnderTest) -> None:
     command = [
         sys.executable,
         "-m",
@@ -119,7 +119,7 @@ def test_an_interruption_gives_what_is_known(whole_game: Game) -> None:
 
 
 class Weigher:
-    """An engine that searches until it is stopped, and weighs two moves."""
+    """An engine that searches until it is stopped, and rates two moves."""
 
     CAPABILITIES = frozenset({STOP, CANDIDATES})
 
@@ -144,7 +144,7 @@ class Weigher:
         ]
 
 
-def test_stopping_a_search() -> None:
+def test_a_search_can_be_stopped() -> None:
     position = registry.load("applegame", "reference").Position.start()
     thinking = BackgroundSearch(Weigher(), position, Limits())
     assert not thinking.wait(0.01)
@@ -154,7 +154,7 @@ def test_stopping_a_search() -> None:
     assert (thinking.latest.score, thinking.outcome().score) == (5, 7)
 
 
-def test_what_a_search_raises_reaches_who_asks() -> None:
+def test_an_error_of_a_search_reaches_the_caller() -> None:
     class Failing:
         def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
             raise RuleError("no move")
@@ -165,7 +165,7 @@ def test_what_a_search_raises_reaches_who_asks() -> None:
 
 
 def test_candidates_are_shown_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By an engine that has an opinion of every move."""
+    """Check that the moves of an engine that rates every move are listed."""
     monkeypatch.setattr(analyse, "_player", lambda *_: Weigher(patient=False))
     text = CliRunner().invoke(analyse.command, ["applegame"]).output
     assert text.splitlines()[-4].split() == ["move", "visits", "share"]
@@ -176,10 +176,10 @@ def test_candidates_are_shown_as_a_table(monkeypatch: pytest.MonkeyPatch) -> Non
     assert moves == [(0, 0, 0, 5), (-1, -1, -1, -1)]
 
 
-def test_the_best_lines_are_shown(whole_game: Game) -> None:
+def test_the_best_lines_are_shown(whole_game: GameUnderTest) -> None:
     if not can(whole_game.engine(), MULTIPV):
         done = quartet(whole_game.name, "--lines", "2", code=2)
-        assert done.stderr == "quartet: this player shows one line only: leave away --lines\n"
+        assert done.stderr == "quartet: this player shows only one line: omit --lines\n"
         return
     data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--lines", "3", "--json").stdout)
     latest = {line["rank"]: line for line in data["lines"]}

@@ -1,4 +1,4 @@
-"""The bot of the apple game: the engine, and what it makes of an opponent whose replies it can
+"""The bot of the apple game uses its engine, and exploits an opponent whose replies it can
 predict."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def play(
     nodes: int,
     plies: int = 999,
 ) -> Position:
-    """The position so many plies on, or the end of the game, with the bot as second."""
+    """Return the position `plies` plies later, or the end of the game, with the bot as second."""
     for _ in range(plies):
         if position.over:
             break
@@ -48,13 +48,13 @@ def play(
 
 
 def score(position: Position) -> float:
-    """What the second player has won."""
+    """Return the score of the second player: 1 for a win, 1/2 for a tie, 0 for a loss."""
     ahead = lead(position, SECOND)
     return (ahead > 0) + (ahead == 0) / 2
 
 
 @pytest.mark.parametrize("name", ["sample:4", "sample:6"])
-def test_a_policy_is_told_from_the_others_by_its_moves(name: str) -> None:
+def test_moves_identify_the_policy(name: str) -> None:
     policies = {f"sample:{plies + 2}": OpponentPolicy(plies) for plies in (2, 3, 4)}
     opponent, random, position = player(name), Random(3), Position.start(3)
     for _ in range(8):
@@ -68,7 +68,7 @@ def test_a_policy_is_told_from_the_others_by_its_moves(name: str) -> None:
     }
 
 
-def test_it_turns_games_that_the_engine_alone_loses() -> None:
+def test_it_wins_games_that_the_engine_alone_loses() -> None:
     alone = predicting = 0.0
     for board in range(14):
         bot, opponent, nodes = Bot(), player("sample:6"), 30_000
@@ -79,7 +79,7 @@ def test_it_turns_games_that_the_engine_alone_loses() -> None:
     assert predicting >= alone + 1
 
 
-def test_it_is_the_engine_where_nobody_is_foretold() -> None:
+def test_it_plays_as_the_engine_if_no_player_is_predicted() -> None:
     bot, engine, random = Bot(), Engine(), Random(5)
     position, limits = Position.start(5), Limits(nodes=3_000)
     while not position.over:
@@ -98,7 +98,7 @@ def test_it_is_the_engine_where_nobody_is_foretold() -> None:
 
 
 def predicted(seed: int) -> tuple[Bot, Position]:
-    """A bot that has seen some moves of sample:5, and the position in which it is to move."""
+    """Return a bot that has seen some moves of sample:5, and a position in which it is to move."""
     bot, opponent, random, position = Bot(), player("sample:5"), Random(seed), Position.start(seed)
     for _ in range(4):
         move = opponent.choose(position, Limits()).move
@@ -110,7 +110,7 @@ def predicted(seed: int) -> tuple[Bot, Position]:
     return bot, position.play(move)
 
 
-def test_its_search_keeps_its_limits() -> None:
+def test_its_search_respects_its_limits() -> None:
     bot, position = predicted(1)
     found = bot.choose(position, Limits(nodes=20_000))
     assert found.move in position.legal()
@@ -127,7 +127,7 @@ def test_its_search_keeps_its_limits() -> None:
     assert stopped.nodes < 20_000
 
 
-def test_another_game_is_another_opponent() -> None:
+def test_a_new_game_resets_the_prediction() -> None:
     bot, _ = predicted(1)
     limits = Limits(nodes=3_000)
     assert (
@@ -149,7 +149,7 @@ def test_a_finished_game_has_no_move() -> None:
 
 
 class Watching:
-    """A player that keeps what it was shown."""
+    """A player that stores its arguments."""
 
     CAPABILITIES = frozenset({OBSERVE})
 
@@ -163,7 +163,7 @@ class Watching:
         self.shown.append((position.text(), move))
 
 
-def test_an_agent_shows_its_player_the_opponents_moves() -> None:
+def test_an_agent_reports_opponents_moves_to_its_player() -> None:
     game, watching = load("applegame"), Watching()
     agent = Agent(game.protocol, game.rules, watching)
     start = game.rules.start(4)
@@ -176,7 +176,7 @@ def test_an_agent_shows_its_player_the_opponents_moves() -> None:
     assert len(watching.shown) == 1
 
 
-def test_players_of_the_same_process_are_shown_each_others_moves(
+def test_players_in_one_process_observe_each_others_moves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watching: list[Watching] = []

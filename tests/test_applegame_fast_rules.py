@@ -1,5 +1,5 @@
-"""The fast rules of the apple game against the reference rules, on boards that few games reach; and
-the figures of start boards."""
+"""The fast rules of the apple game equal the reference rules on boards that few games reach.
+Figures of start boards are as published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.errors import IllegalMoveError
 
 
 def agree(slow: reference.Position, fast: rules.Position) -> None:
-    """The two positions are the same in everything they show."""
+    """Assert that all properties of the two positions are equal."""
     assert (fast.text(), fast.rows, fast.scores()) == (slow.text(), slow.rows, slow.scores())
     assert (fast.ply, fast.to_move, fast.passes, fast.over) == (
         slow.ply,
@@ -31,7 +31,8 @@ def agree(slow: reference.Position, fast: rules.Position) -> None:
 
 @st.composite
 def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
-    """Any board: full, nearly empty, of small digits, with cells of nobody."""
+    """Draw any board: full or nearly empty, with small digits, or with empty cells without an
+    owner."""
     random = draw(st.randoms(use_true_random=False))
     digits = draw(st.sampled_from(["123456789", "1", "12", "19", "5", "1112345"]))
     weights = [
@@ -51,7 +52,7 @@ def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
 
 
 @given(boards(), st.randoms(use_true_random=False))
-def test_any_board_is_played_alike(
+def test_both_rules_play_any_board_alike(
     pair: tuple[reference.Position, rules.Position], random: Random
 ) -> None:
     slow, fast = pair
@@ -63,7 +64,7 @@ def test_any_board_is_played_alike(
 
 
 @given(boards())
-def test_moves_kept_up_are_moves_found_anew(
+def test_incremental_moves_equal_moves_from_scratch(
     pair: tuple[reference.Position, rules.Position],
 ) -> None:
     slow, fast = pair
@@ -73,7 +74,7 @@ def test_moves_kept_up_are_moves_found_anew(
 
 
 @given(boards(), st.tuples(*[st.integers(-1, 17)] * 4))
-def test_fouls_are_refused_in_the_same_words(
+def test_illegal_moves_have_the_same_messages(
     pair: tuple[reference.Position, rules.Position], move: tuple[int, int, int, int]
 ) -> None:
     slow, fast = pair
@@ -89,7 +90,7 @@ def test_fouls_are_refused_in_the_same_words(
 
 
 def test_start_boards_have_54_rectangles_on_average() -> None:
-    """Over 300 random boards the figures known are 54 with a standard deviation of 8, from 36 to
+    """Compare with known figures over 300 random boards: mean 54, standard deviation 8, range 36 to
     81."""
     counts = [len(rules.Position.start(seed).legal()) - 1 for seed in range(300)]
     assert 52 < fmean(counts) < 56
@@ -97,7 +98,7 @@ def test_start_boards_have_54_rectangles_on_average() -> None:
     assert 30 < min(counts) < max(counts) < 90
 
 
-def test_keys_tell_side_and_passes_apart() -> None:
+def test_keys_distinguish_side_and_passes() -> None:
     start = rules.Position.start(1)
     first, other = (start.play(move) for move in start.legal()[1:3])
     keys = [start, start.play(PASS), start.play(PASS).play(PASS), first, first.play(PASS), other]

@@ -1,4 +1,4 @@
-"""The apple game's texts, word for word as the official tool has them."""
+"""The apple game's protocol is word for word that of the official tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.messages import (
     Ply,
     Ready,
     Score,
-    Turn,
+    YourTurn,
 )
 
 ROWS = (
@@ -36,7 +36,7 @@ MESSAGES: list[tuple[Message, str]] = [
     (Ready(0), "READY FIRST"),
     (Ready(1), "READY SECOND"),
     (START, INIT),
-    (Turn(10000, 9950), "TIME 10000 9950"),
+    (YourTurn(10000, 9950), "TIME 10000 9950"),
     (Opponent((0, 11, 0, 14), None, 70), "OPP 0 11 0 14 70"),
     (Opponent(protocol.PASS, None, 1), "OPP -1 -1 -1 -1 1"),
     (Finish(), "FINISH"),
@@ -53,7 +53,7 @@ ENTRIES: list[tuple[Entry, str]] = [
 
 
 @pytest.mark.parametrize(("message", "line"), MESSAGES)
-def test_the_judges_lines(message: Message, line: str) -> None:
+def test_lines_of_the_judge(message: Message, line: str) -> None:
     for seat in (0, 1):
         assert protocol.format_message(message, seat) == line
         assert protocol.parse_message(line, seat) == message
@@ -61,7 +61,7 @@ def test_the_judges_lines(message: Message, line: str) -> None:
 
 
 @pytest.mark.parametrize(("entry", "line"), ENTRIES)
-def test_the_logs_lines(entry: Entry, line: str) -> None:
+def test_lines_of_the_log(entry: Entry, line: str) -> None:
     assert protocol.format_entry(entry) == line
     assert protocol.parse_entry(line) == entry
 
@@ -74,7 +74,7 @@ def test_init_comes_from_a_position_and_gives_one() -> None:
     assert Position.parse(message.text) == position
 
 
-def test_what_this_judge_does_not_say() -> None:
+def test_messages_that_this_judge_does_not_send() -> None:
     with pytest.raises(ValueError, match="does not say"):
         protocol.format_message(Drew(None), 0)
     assert protocol.format_entry(Debug(0, "hello")) is None

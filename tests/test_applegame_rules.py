@@ -1,5 +1,5 @@
-"""The reference rules of the apple game, beyond what every game promises, and the judge's sample
-AIs."""
+"""The reference rules of the apple game and the judge's sample AIs are correct in what is specific
+to the game."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INDEX: list[dict[str, Any]] = json.loads((DATA / "logs" / "index.json").read_tex
 
 
 def board(*rows: str) -> Position:
-    """A board with these rows on top, empty cells of nobody elsewhere."""
+    """Return a board with these rows on top and empty cells without an owner below."""
     return Position.parse(
         "\n".join([*(row.ljust(17, "0") for row in rows), *["0" * 17] * (10 - len(rows))])
     )
@@ -44,7 +44,7 @@ def test_the_game_of_the_statement() -> None:
     assert position.scores() == (4, 5)
 
 
-def test_a_rectangle_takes_every_cell() -> None:
+def test_a_rectangle_takes_all_its_cells() -> None:
     position = board("1S5", "F04", "S09")
     assert board("1SS", "F09").play((0, 0, 1, 2)).rows[:2] == ("FFF" + "0" * 14,) * 2
     assert board("1SS", "F09").play(PASS).play((0, 0, 1, 2)).rows[:2] == ("SSS" + "0" * 14,) * 2
@@ -53,7 +53,7 @@ def test_a_rectangle_takes_every_cell() -> None:
 
 
 def test_rectangles_are_those_that_the_definition_allows() -> None:
-    """Against the definition, cell by cell, on small corners of random boards."""
+    """Compare with the definition, cell by cell, on small corners of random boards."""
     random = Random(2)
     for seed in range(3):
         position = Position.start(seed)
@@ -98,7 +98,7 @@ def fits(position: Position, move: tuple[int, ...]) -> bool:
         (("00", "19"), (0, 0, 1, 1), "Not fit"),
     ],
 )
-def test_fouls_have_the_official_codes(
+def test_illegal_moves_have_the_official_codes(
     rows: tuple[str, ...], move: tuple[int, ...], code: str
 ) -> None:
     with pytest.raises(IllegalMoveError) as refused:
@@ -131,12 +131,12 @@ def test_start_draws_digits() -> None:
 
 
 @pytest.mark.parametrize("change", ["", "ply 3 passes 1", "ply 0 passes 0"])
-def test_texts_come_back(change: str) -> None:
+def test_texts_are_parsed_back(change: str) -> None:
     text = "\n".join([*(["1F0S9" * 3 + "12"] * 10), change or "ply 7 passes 2"])
     assert Position.parse(text).text() == text
 
 
-def test_plain_rows_are_a_start() -> None:
+def test_plain_rows_are_a_start_position() -> None:
     assert Position.parse(EXAMPLE).text() == EXAMPLE.strip() + "\nply 0 passes 0"
 
 
@@ -150,13 +150,13 @@ def test_plain_rows_are_a_start() -> None:
         ), EXAMPLE.replace("5", "²", 1), EXAMPLE.replace("\n", "", 1),
     ],
 )  # fmt: skip
-def test_bad_texts_are_refused_in_one_sentence(text: str) -> None:
+def test_bad_texts_are_rejected_with_one_sentence(text: str) -> None:
     with pytest.raises(TextError) as refused:
         Position.parse(text)
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_no_turn_is_lost() -> None:
+def test_forfeited_turns_are_not_part_of_the_rules() -> None:
     with pytest.raises(RuleError):
         Position.start().lose_turn()
 
@@ -192,7 +192,7 @@ def test_players_know_their_names() -> None:
 
 @pytest.mark.parametrize("plies", [2, 3])
 def test_samples_are_full_width_negamax(plies: int) -> None:
-    """By plain negamax, without any pruning, on boards that are half empty, where few moves are
+    """Compare with plain negamax, without pruning, on half-empty boards, where few moves are
     left."""
 
     def value(position: Position, depth: int) -> int:
@@ -218,7 +218,7 @@ def test_samples_are_full_width_negamax(plies: int) -> None:
         assert (info.move, info.score) == (chosen, best)
 
 
-def test_the_bot_passes_when_that_wins_and_never_when_behind() -> None:
+def test_the_bot_passes_only_if_that_wins() -> None:
     bot = player("bot")
     won = "\n".join(["FFF" + "19" * 7] + ["S" + "0" * 16] + ["0" * 17] * 8)
     assert (

@@ -1,5 +1,5 @@
-"""The apple game's weights: the fit finds what is in the data, a training goes on where it stopped,
-and the file says where it comes from."""
+"""The apple game's weights: the fit recovers the data, training resumes, and the file names its
+command."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from applegame.engine import WEIGHTS_SHAPE, feature_list
 from applegame.rules import Position
 from applegame.train.__main__ import command
+from applegame.train.games import play
 from applegame.train.learning import fit
-from applegame.train.selfplay import play
 from core.players import lead
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +22,7 @@ GAMES = ("--games", "150", "--nodes", "20")
 
 
 def train(file: Path, *options: str) -> str:
-    """Runs a training, which succeeds; returns the file it writes."""
+    """Run a training, assert success, and return the file that it writes."""
     result = CliRunner().invoke(command, [str(file), *GAMES, *options])
     assert result.exit_code == 0, result.output
     return file.read_text(encoding="ascii")
@@ -36,7 +36,7 @@ def test_the_fit_finds_the_weights_of_the_data() -> None:
     assert fit(features, won, 1.0) == pytest.approx(weights, abs=0.15)
 
 
-def test_the_rows_of_a_game_are_seen_from_the_side_to_move() -> None:
+def test_rows_of_a_game_are_from_the_side_to_move() -> None:
     rows = play("1 0", nodes=20, explore=0.0)
     results = {row[-1] for row in rows}
     assert results in ({0}, {max(results), -max(results)})
@@ -52,7 +52,7 @@ def test_the_features_begin_with_the_phase_and_the_lead() -> None:
         assert feature_list(position)[1] == lead(position, position.to_move)
 
 
-def test_a_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_training_resumes_where_it_stopped(tmp_path: Path) -> None:
     whole = train(tmp_path / "whole.h")
     games = (tmp_path / "whole.h.games").read_text(encoding="ascii")
     broken = tmp_path / "broken.h.games"
@@ -62,14 +62,14 @@ def test_a_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert broken.read_text(encoding="ascii") == games
 
 
-def test_games_of_other_options_are_refused(tmp_path: Path) -> None:
+def test_games_with_other_options_are_rejected(tmp_path: Path) -> None:
     train(tmp_path / "weights.h")
     result = CliRunner().invoke(command, [str(tmp_path / "weights.h"), *GAMES, "--seed", "2"])
     assert result.exit_code == 1
     assert "games of other options" in result.output
 
 
-def test_too_few_games_are_refused(tmp_path: Path) -> None:
+def test_too_few_games_are_rejected(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         command, [str(tmp_path / "weights.h"), "--games", "2", "--nodes", "20"]
     )
@@ -77,7 +77,7 @@ def test_too_few_games_are_refused(tmp_path: Path) -> None:
     assert "too few games" in result.output
 
 
-def test_the_weights_say_where_they_come_from(tmp_path: Path) -> None:
+def test_weights_record_their_origin(tmp_path: Path) -> None:
     ours = (ROOT / "applegame" / "nn" / "weights.h").read_text(encoding="ascii")
     made = train(tmp_path / "weights.h")
     shape = re.compile(

@@ -1,5 +1,5 @@
-"""The fast rules of Ataxx against the reference rules, on boards that no game from the start
-reaches; UAI texts have a file of their own."""
+"""The fast rules of Ataxx equal the reference rules on boards that no game from the start reaches.
+Tests of UAI texts have a separate file."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 CELLS = SIZE * SIZE
 TABLE = json.loads((ROOT / "tests" / "data" / "ataxx" / "perft.json").read_text(encoding="utf-8"))
-MOST_MOVES = "3x2x/7/xxxxxxx/xxxxxxx/7/7/xxxxxxx x 0 1"
+SAMPLE_MOVES = "3x2x/7/xxxxxxx/xxxxxxx/7/7/xxxxxxx x 0 1"
 
 
 def agree(slow: reference.Position, fast: rules.Position) -> None:
-    """The two positions are the same in everything they show."""
+    """Assert that all properties of the two positions are equal."""
     assert fast.text() == slow.text()
     assert fast.cells == slow.cells
     assert (fast.ply, fast.to_move, fast.halfmoves) == (slow.ply, slow.to_move, slow.halfmoves)
@@ -48,8 +48,8 @@ def both(cells: Sequence[int], **state: int) -> tuple[reference.Position, rules.
 
 @st.composite
 def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
-    """Any board, with walls, crowded and empty ones, sides without pieces; near its limits or far
-    from them."""
+    """Draw any board: with walls, crowded, empty, or without pieces of a side. Its counters are
+    near their limits or far from them."""
     random = draw(st.randoms(use_true_random=False))
     weights = [
         draw(st.sampled_from(choice))
@@ -66,7 +66,9 @@ def boards(draw: st.DrawFn) -> tuple[reference.Position, rules.Position]:
 
 
 @given(boards())
-def test_any_board_is_seen_alike(pair: tuple[reference.Position, rules.Position]) -> None:
+def test_both_rules_describe_any_board_alike(
+    pair: tuple[reference.Position, rules.Position],
+) -> None:
     slow, fast = pair
     agree(slow, fast)
     for move in slow.legal():
@@ -74,7 +76,7 @@ def test_any_board_is_seen_alike(pair: tuple[reference.Position, rules.Position]
 
 
 @given(boards(), st.randoms(use_true_random=False))
-def test_any_board_is_played_alike(
+def test_both_rules_play_any_board_alike(
     pair: tuple[reference.Position, rules.Position], random: Random
 ) -> None:
     slow, fast = pair
@@ -84,8 +86,8 @@ def test_any_board_is_played_alike(
         agree(slow, fast)
 
 
-def test_passes_are_alike() -> None:
-    """Behind many walls one side is often stuck while the other can move."""
+def test_both_rules_pass_alike() -> None:
+    """Use many walls: one side often has no legal move while the other can move."""
     random = Random(3)
     passes = 0
     for _ in range(2000):
@@ -102,8 +104,10 @@ def test_passes_are_alike() -> None:
 
 
 @given(boards())
-def test_leaves_are_counted_and_made_alike(pair: tuple[reference.Position, rules.Position]) -> None:
-    """Two plies deep, so that the last one begins in every kind of end."""
+def test_leaves_are_counted_and_generated_alike(
+    pair: tuple[reference.Position, rules.Position],
+) -> None:
+    """Search two plies, so that the last ply starts in every kind of final position."""
     slow, fast = pair
     if len(slow.legal()) <= 40:
         assert fast.perft(2) == fast.perft(2, bulk=False) == slow.perft(2)
@@ -131,8 +135,8 @@ def test_names_of_moves(pair: tuple[reference.Position, rules.Position], move: M
 
 
 @given(boards())
-def test_every_name_of_every_move(pair: tuple[reference.Position, rules.Position]) -> None:
-    """Any piece beside the cell may be named, and no other."""
+def test_all_names_of_all_moves(pair: tuple[reference.Position, rules.Position]) -> None:
+    """Check that any piece next to the cell may be named, and no other."""
     slow, fast = pair
     legal = set(slow.legal()) - {PASS}
     for end in {move[2:] for move in legal}:
@@ -149,8 +153,8 @@ def test_every_name_of_every_move(pair: tuple[reference.Position, rules.Position
 
 
 def test_the_neighbours_of_every_cell() -> None:
-    """From each cell a lone piece reaches all within two steps; on each cell it takes all within
-    one."""
+    """Check that a lone piece reaches all cells within two steps, and takes all pieces within one
+    step."""
     for cell in range(CELLS):
         alone = [EMPTY] * CELLS
         alone[cell] = FIRST
@@ -165,15 +169,16 @@ def test_the_neighbours_of_every_cell() -> None:
 
 
 def test_many_moves() -> None:
-    """More than most boards have, found by climbing; the list of moves has room for 256."""
-    slow, fast = reference.Position.parse(MOST_MOVES), rules.Position.parse(MOST_MOVES)
+    """Test a board with very many moves, found by hill climbing. The list of moves has room for
+    256."""
+    slow, fast = reference.Position.parse(SAMPLE_MOVES), rules.Position.parse(SAMPLE_MOVES)
     assert fast.pseudolegal() == slow.pseudolegal()
     assert len(fast.pseudolegal()) == 197
 
 
-def test_keys_tell_pieces_and_side_apart() -> None:
-    """All boards with up to two pieces, either side to move: no two keys are alike, and neither are
-    the halves of a key more often than chance has it."""
+def test_keys_distinguish_pieces_and_side() -> None:
+    """Check that keys are distinct on all boards with up to two pieces and either side to move.
+    Their halves collide no more often than chance predicts."""
     keys = []
     for places in [*combinations(range(CELLS), 1), *combinations(range(CELLS), 2)]:
         for labels in range(2 ** len(places)):
@@ -188,8 +193,9 @@ def test_keys_tell_pieces_and_side_apart() -> None:
         assert abs(len(slots) - expected) < 0.02 * expected
 
 
-def test_the_key_is_the_positions_whatever_led_to_it() -> None:
-    """Two leaps in either order; the clock, the limits and walls do not matter."""
+def test_the_key_does_not_depend_on_the_path() -> None:
+    """Check that two leaps in either order give one key. The clock, the limits and walls do not
+    change it."""
     start = rules.Position.parse("xx5/7/7/7/7/7/5oo x 0 1")
     first: list[Move] = [(1, 1, 3, 1), (7, 7, 5, 7), (1, 2, 3, 2), (7, 6, 5, 6)]
     second = [first[2], first[3], first[0], first[1]]
@@ -216,7 +222,7 @@ def test_the_key_is_the_positions_whatever_led_to_it() -> None:
         ), ([EMPTY] * 49, {"halfmove_limit": -5}),
     ],
 )  # fmt: skip
-def test_what_it_cannot_hold_is_refused(cells: list[int], state: dict[str, int]) -> None:
+def test_values_out_of_range_are_rejected(cells: list[int], state: dict[str, int]) -> None:
     with pytest.raises(RuleError) as refused:
         rules.Position.from_cells(cells, **state)
     assert len(str(refused.value).splitlines()) == 1

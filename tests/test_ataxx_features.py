@@ -1,4 +1,4 @@
-"""Positions of Ataxx as training has them: bytes, network inputs and the eight symmetries, against
+"""Positions of Ataxx for training (bytes, network inputs, the eight symmetries) equal those of
 plain Python."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def random_positions(seed: int, count: int) -> list[Position]:
 
 
 def board(encoded: bytes) -> Rows:
-    """0 empty, 1 of the side to move, 2 of the other."""
+    """Return the labels: 0 empty, 1 the side to move, 2 the opponent."""
     own, other = (int.from_bytes(part, "little") for part in (encoded[:8], encoded[8:]))
     return tuple(
         tuple((own >> 8 * r + c & 1) + 2 * (other >> 8 * r + c & 1) for c in range(7))
@@ -47,7 +47,7 @@ def inputs_of(cells: Rows) -> list[int]:
 
 
 def images(cells: Rows) -> set[Rows]:
-    """The board turned and mirrored in every way."""
+    """Return the eight rotations and reflections of the board."""
     found = set()
     for _ in range(4):
         cells = tuple(zip(*cells[::-1], strict=True))
@@ -63,7 +63,7 @@ def looked_at(encoded: list[bytes], chosen: list[int], symmetries: list[int]) ->
     return found
 
 
-def test_a_position_is_seen_from_the_side_to_move() -> None:
+def test_a_position_is_encoded_from_the_side_to_move() -> None:
     for position in random_positions(1, 50):
         row = position.text().split("/")[0]
         labels = [
@@ -76,7 +76,7 @@ def test_a_position_is_seen_from_the_side_to_move() -> None:
         assert list(board(encode(position))[0]) == labels
 
 
-def test_inputs_are_the_windows_states() -> None:
+def test_inputs_are_the_states_of_the_windows() -> None:
     encoded = [encode(position) for position in random_positions(2, 100)]
     chosen = [7, 99, 0, 7]
     assert looked_at(encoded, chosen, [0] * 4) == [
@@ -84,7 +84,7 @@ def test_inputs_are_the_windows_states() -> None:
     ]
 
 
-def test_the_symmetries_are_the_eight_of_the_square() -> None:
+def test_symmetries_are_those_of_the_square() -> None:
     encoded = [encode(position) for position in random_positions(3, 100)]
     for number, position in enumerate(encoded):
         seen = looked_at(encoded, [number] * 8, list(range(8)))
@@ -95,11 +95,11 @@ def test_the_symmetries_are_the_eight_of_the_square() -> None:
     assert len({tuple(row) for row in looked_at([lopsided], [0] * 8, list(range(8)))}) == 8
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_inconsistent_arguments_are_rejected() -> None:
     encoded = [encode(Position.start())]
     with pytest.raises(IndexError, match="no position 1"):
         looked_at(encoded, [1], [0])
     with pytest.raises(IndexError, match="no position -1"):
         looked_at(encoded, [-1], [0])
-    with pytest.raises(ValueError, match="symmetry"):
+    with pytest.raises(ValueError, match="symmetries"):
         looked_at(encoded, [0, 0], [0])

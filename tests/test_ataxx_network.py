@@ -1,5 +1,5 @@
-"""The evaluation network of Ataxx: one number on every CPU level, the number that plain arithmetic
-gives; and its files."""
+"""The evaluation network of Ataxx computes the same number on every CPU level, and its files are
+checked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def little(numbers: list[int], size: int = 2) -> bytes:
 def random_numbers(
     random: Random, hidden: int = HIDDEN, most: int = 90
 ) -> tuple[list[list[int]], list[int], list[int], int]:
-    """Rows of the first layer, its bias, the weights of the output and its bias."""
+    """Return the rows of the first layer, its bias, the weights of the output and its bias."""
     rows = [[random.randint(-most, most) for _ in range(hidden)] for _ in range(INPUTS)]
     bias, output = (
         [random.randint(-200, 200) for _ in range(hidden)],
@@ -59,7 +59,7 @@ def file(
 
 
 def cells(position: Position) -> list[list[int]]:
-    """Rows of 0 empty, 1 of the side to move, 2 of the other."""
+    """Return rows of labels: 0 empty, 1 the side to move, 2 the opponent."""
     labels = {0: 0, 1 + position.to_move: 1, 2 - position.to_move: 2, 3: 0}
     return [[labels[label] for label in position.cells[7 * row : 7 * row + 7]] for row in range(7)]
 
@@ -80,7 +80,7 @@ def plain_value(
     output: list[int],
     output_bias: int,
 ) -> int:
-    """What network.h describes, in plain Python."""
+    """Compute the network of network.h in plain Python."""
     sums = list(bias)
     for row in range(6):
         for column in range(6):
@@ -98,7 +98,7 @@ def plain_value(
 
 
 def positions(random: Random, count: int) -> list[Position]:
-    """Positions from random games, some of them with walls."""
+    """Return positions from random games, some of them with walls."""
     found: list[Position] = []
     starts = ["x5o/7/7/7/7/7/o5x x 0 1", "x5o/7/2-1-2/7/2-1-2/7/o5x x 0 1"]
     while len(found) < count:
@@ -110,9 +110,9 @@ def positions(random: Random, count: int) -> list[Position]:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_every_level_computes_what_plain_arithmetic_does(level: str) -> None:
+def test_every_level_agrees_with_plain_arithmetic(level: str) -> None:
     random = Random(1)
-    # with the second one many hidden cells are cut off above, and the score too
+    # the second one cuts off many hidden units at the top, and the score too
     for most in (20, 90):
         numbers = random_numbers(random, most=most)
         weights = Weights(file(*numbers))
@@ -124,7 +124,7 @@ def test_every_level_computes_what_plain_arithmetic_does(level: str) -> None:
             assert weights.value(bits(board, 1), bits(board, 2)) == plain_value(board, *numbers)
 
 
-def test_sums_wrap_around_alike_on_every_level() -> None:
+def test_sums_overflow_alike_on_every_level() -> None:
     random = Random(2)
     weights = Weights(file(*random_numbers(random, most=32767)))
     for position in positions(random, 200):
@@ -136,7 +136,7 @@ def test_sums_wrap_around_alike_on_every_level() -> None:
 
 
 @pytest.mark.parametrize("hidden", [64, 320])
-def test_what_is_reckoned_from_a_base_is_the_same_number(hidden: int) -> None:
+def test_an_incremental_value_equals_one_from_scratch(hidden: int) -> None:
     random = Random(5)
     weights = Weights(file(*random_numbers(random, hidden, most=32767)))
     position, seen = Position.start(), []
@@ -153,7 +153,7 @@ def test_what_is_reckoned_from_a_base_is_the_same_number(hidden: int) -> None:
             assert weights.values(seen) == [weights.value(*pieces) for pieces in seen]
 
 
-def test_the_sides_are_told_apart() -> None:
+def test_the_sides_are_distinguished() -> None:
     weights = Weights(file(*random_numbers(Random(3), most=20)))
     board = cells(positions(Random(3), 1)[0])
     assert weights.value(bits(board, 1), bits(board, 2)) != weights.value(
@@ -161,7 +161,7 @@ def test_the_sides_are_told_apart() -> None:
     )
 
 
-def test_fields_come_back() -> None:
+def test_fields_are_read_back() -> None:
     data = seal("weights", {"game": "ataxx", "command": "quartet train"}, b"\n\nnumbers")
     assert unseal("weights", data, "ataxx")[1] == b"\n\nnumbers"
     assert unseal("weights", data, "ataxx")[0]["command"] == "quartet train"
@@ -169,7 +169,7 @@ def test_fields_come_back() -> None:
 
 
 def damaged() -> dict[str, tuple[bytes, str]]:
-    """What may be wrong with a file, and what is said then."""
+    """Return damaged files, each with its error message."""
     rows, bias, output, output_bias = random_numbers(Random(4), 64)
     whole = file(rows, bias, output, output_bias)
     flipped = bytearray(whole)
@@ -187,8 +187,8 @@ def damaged() -> dict[str, tuple[bytes, str]]:
             file(rows, bias, output, output_bias, activation="relu"),
             "another network",
         ),
-        "odd width": (file(rows, bias, output, output_bias, hidden="65"), "65 hidden cells"),
-        "no width": (file(rows, bias, output, output_bias, hidden="x"), "0 hidden cells"),
+        "odd width": (file(rows, bias, output, output_bias, hidden="65"), "65 hidden units"),
+        "no width": (file(rows, bias, output, output_bias, hidden="x"), "0 hidden units"),
         "another width": (file(rows, bias, output, output_bias, hidden="128"), "bytes"),
         "output too heavy": (file(rows, bias, [*output[:-1], 128], output_bias), "128"),
     }
@@ -202,19 +202,19 @@ def test_a_damaged_file_gives_one_clear_line(what: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_an_overflow_is_told() -> None:
+def test_an_overflow_is_reported() -> None:
     hidden = 320
     data = file([[0] * hidden] * INPUTS, [0] * hidden, [127] * hidden, 0)
     with pytest.raises(TextError, match="overflows"):
         Weights(data)
 
 
-def test_fields_are_lines() -> None:
+def test_fields_must_fit_on_lines() -> None:
     with pytest.raises(TextError, match="one line"):
         seal("weights", {"command": "a\nb"}, b"")
 
 
-def test_the_weights_that_are_shipped() -> None:
+def test_shipped_weights_are_valid() -> None:
     weights = default_weights()
     assert {"seed", "data", "command"} <= weights.fields.keys()
     assert default_weights() is weights
@@ -228,7 +228,7 @@ def test_the_weights_that_are_shipped() -> None:
         )
 
 
-def test_missing_weights_are_told() -> None:
+def test_missing_weights_are_reported() -> None:
     program = (
         "import os, ataxx.nn.evaluate as e; os.path.dirname = lambda path: 'nowhere'; "
         "e.default_weights()"
@@ -239,14 +239,14 @@ def test_missing_weights_are_told() -> None:
     assert done.stderr.splitlines()[-1].startswith("core.errors.TextError: cannot read nowhere")
 
 
-def test_two_engines_think_at_once_each_with_its_own_weights() -> None:
+def test_simultaneous_engines_have_separate_weights() -> None:
     random = Random(7)
     engines = [Engine(hash=1, weights=file(*random_numbers(random, most=9))) for _ in range(2)]
     start, limits = rules.Position.start(), Limits(nodes=20_000)
     alone = [engine.choose(start, limits) for engine in engines]
     assert alone[0].score != alone[1].score
     for engine in engines:
-        engine.forget()
+        engine.new_game()
     with ThreadPoolExecutor(2) as pool:
         together = list(pool.map(lambda engine: engine.choose(start, limits), engines))
     assert [(found.move, found.score, found.nodes) for found in together] == [

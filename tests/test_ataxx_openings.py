@@ -1,5 +1,4 @@
-"""Balanced openings: the book, how it is made, and that everybody who plays begins where the game
-begins."""
+"""The book of balanced openings is correct and reproducible, and games start from its positions."""
 
 from __future__ import annotations
 
@@ -19,12 +18,13 @@ from ataxx.fen import START as USUAL
 from ataxx.openings import BOOK, start_fen
 from ataxx.reference import Position as Reference
 from ataxx.rules import Position
-from core.agent.cli import told_start
+from core.agent.cli import start_from_environment
 from core.errors import QuartetError, UnknownNameError
 from quartet.arena.fingerprints import fingerprint
 from quartet.judge import game as games
 from quartet.judge.game import Start
-from quartet.judge.seats.players import START, launch, start_environment
+from quartet.judge.seats.players import PlayerSpec
+from quartet.judge.seats.seating import START, start_environment
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"
@@ -52,7 +52,7 @@ def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.Comp
 # The book
 
 
-def test_the_book_is_what_it_says() -> None:
+def test_the_book_matches_its_header() -> None:
     lines = BOOK.read_text(encoding="ascii").splitlines()
     assert lines[0].startswith("# python -m ataxx.make_openings --plies 4 ")
     openings = [Position.parse(line) for line in lines if not line.startswith("#")]
@@ -63,7 +63,7 @@ def test_the_book_is_what_it_says() -> None:
 
 
 def reachable(plies: int) -> set[tuple[int, ...]]:
-    """The boards, up to symmetry, after so many plies."""
+    """Return the boards after `plies` plies, one per symmetry class."""
     found = [Position.start()]
     for _ in range(plies):
         found = [position.play(move) for position in found for move in position.legal()]
@@ -71,7 +71,7 @@ def reachable(plies: int) -> set[tuple[int, ...]]:
     return {make_openings.canonical(position) for position in found}
 
 
-def test_making_a_book_is_repeatable_and_strict(tmp_path: Path) -> None:
+def test_a_book_is_reproducible_and_rejects_bad_options(tmp_path: Path) -> None:
     books = [tmp_path / "1", tmp_path / "2"]
     for book in books:
         assert (
@@ -98,14 +98,16 @@ def test_making_a_book_is_repeatable_and_strict(tmp_path: Path) -> None:
     boards = {make_openings.canonical(opening) for opening in openings}
     assert len(boards) == 10
     assert boards <= reachable(2)
-    # Who is to be at most so far ahead, is.
+    # The scores are within the bound.
     scores = [score for _, score in islice(make_openings.openings(2, 300, 60, 1, "bot"), 20)]
     assert scores
     assert all(abs(score) <= 60 for score in scores)
 
 
-def test_a_book_has_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Up to symmetry there are few positions after one ply."""
+def test_a_book_is_limited_by_the_positions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Use the positions after one ply: up to symmetry, there are few."""
     make_openings.main(
         [
             "--plies",
@@ -147,43 +149,46 @@ def test_a_seed_chooses_the_opening() -> None:
         start_fen(5, 0)
 
 
-def test_who_is_told_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_that_are_notified_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
     ataxx, connexion = games.load("ataxx"), games.load("connexion")
+    bot, engine, foreign = (
+        PlayerSpec.parse("ataxx", text) for text in ("bot", "uai:./engine", "./foreign")
+    )
     other = Start(0, {}, OTHER)
-    assert start_environment(ataxx, Start(0, {}), ["./anything"]) == {}
-    assert start_environment(ataxx, other, ["bot", "uai:./engine"]) == {START: OTHER}
+    assert start_environment(ataxx, Start(0, {}), [foreign]) == {}
+    assert start_environment(ataxx, other, [bot, engine]) == {START: OTHER}
     with pytest.raises(
         QuartetError,
         match=r"'\./foreign' cannot know where the game starts.*built-in players, uai:COMMAND",
     ):
-        start_environment(ataxx, other, ["bot", "./foreign"])
-    told = start_environment(connexion, Start(3, {}), ["./foreign"])
+        start_environment(ataxx, other, [bot, foreign])
+    told = start_environment(connexion, Start(3, {}), [foreign])
     assert told == {}, "its judge has words for it"
     monkeypatch.setenv(START, OTHER)
-    found = told_start(Position)
+    found = start_from_environment(Position)
     assert found is not None
     assert found.text() == OTHER
 
 
-def test_a_start_that_cannot_be_read_is_the_usual_one(
+def test_an_unreadable_start_falls_back_to_the_usual_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(START, "rubbish")
-    assert told_start(Position) is None
+    assert start_from_environment(Position) is None
     assert capsys.readouterr().err.startswith("QUARTET_POSITION: a position has four parts")
 
 
 def test_a_prefix_seats_an_engine(tmp_path: Path) -> None:
     file = tmp_path / "my engine"
     file.write_text("1")
-    command, env = launch(games.load("ataxx"), f"uai:{file}")
+    command, env = PlayerSpec.parse("ataxx", f"uai:{file}").launch()
     assert command == [sys.executable, "-P", "-m", "ataxx.uai_adapter", str(file)]
     assert env["PYTHONPATH"].startswith(str(ROOT))
-    other = launch(games.load("applegame"), f"uai:{file}")
+    other = PlayerSpec.parse("applegame", f"uai:{file}").launch()
     assert other == (f"uai:{file}", {}), "a game without such programs"
-    before = fingerprint("ataxx", f"uai:{file}")
+    before = fingerprint(PlayerSpec.parse("ataxx", f"uai:{file}"))
     file.write_text("2")
-    assert fingerprint("ataxx", f"uai:{file}") != before
+    assert fingerprint(PlayerSpec.parse("ataxx", f"uai:{file}")) != before
 
 
 # Games
@@ -214,10 +219,10 @@ def test_a_match_from_an_opening(programs: tuple[str, str], tmp_path: Path) -> N
     said = quartet("replay", "ataxx", str(log), "--at", "6", "--ask", "greedy").stdout
     assert "6 FIRST: MOVE" in said
     said = quartet("replay", "ataxx", str(log), "--at", "3", "--ask", "greedy", code=2).stderr
-    assert "nobody is asked at ply 3; the log goes from ply 4 to " in said
+    assert "no player is asked at ply 3; the log has plies 4 to " in said
 
 
-def test_an_engine_is_put_before_a_position_of_a_game_from_an_opening(tmp_path: Path) -> None:
+def test_an_engine_is_asked_in_a_game_from_an_opening(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     quartet(
         "match",
@@ -255,7 +260,9 @@ def test_an_engine_is_put_before_a_position_of_a_game_from_an_opening(tmp_path: 
         ),
     ],
 )
-def test_a_foreign_program_cannot_be_told(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_foreign_programs_cannot_start_from_an_opening(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
     done = quartet(*arguments, code=2, cwd=tmp_path)
     assert done.stdout == ""
     assert "cannot know where the game starts" in done.stderr
@@ -292,7 +299,7 @@ def test_bad_input_gets_one_line(arguments: tuple[str, ...], words: str, tmp_pat
 
 
 def run(tmp_path: Path, *arguments: str) -> tuple[dict[str, Any], list[str]]:
-    """A tournament: its outcome, and the starts of its games in order."""
+    """Run a tournament; return its result, and the starts of its games in order."""
     done = quartet(
         "tournament",
         "ataxx",
@@ -314,7 +321,7 @@ def run(tmp_path: Path, *arguments: str) -> tuple[dict[str, Any], list[str]]:
     return json.loads(done.stdout), starts
 
 
-def test_a_tournament_of_all_kinds_of_players(tmp_path: Path) -> None:
+def test_a_tournament_has_all_kinds_of_players(tmp_path: Path) -> None:
     players = ["--player", f"engine={ENGINE}", "--player", "greedy=greedy"]
     outcome, starts = run(tmp_path / "lines", *players, "--games", "4", "--clock", "60000")
     assert outcome["games"] == 4

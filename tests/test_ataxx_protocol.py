@@ -1,4 +1,4 @@
-"""Ataxx' texts, word for word."""
+"""Ataxx's protocol is word for word that of the official tool."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from core.messages import (
     Init,
     Message,
     Opponent,
-    Outcome,
     Ply,
     Ready,
     Score,
     Tag,
-    Turn,
+    Winner,
+    YourTurn,
 )
 
 MESSAGES: list[tuple[Message, str]] = [
     (Ready(0), "READY FIRST"),
     (Ready(1), "READY SECOND"),
-    (Turn(10000, 9950), "TURN 10000 9950"),
+    (YourTurn(10000, 9950), "TURN 10000 9950"),
     (Opponent((1, 1, 2, 2), None, 50), "OPP 1 1 2 2 50"),
     (Opponent(protocol.PASS, None, 1), "OPP -1 -1 -1 -1 1"),
     (Finish(), "FINISH"),
@@ -44,7 +44,7 @@ ENTRIES: list[tuple[Entry, str]] = [
 
 
 @pytest.mark.parametrize(("message", "line"), MESSAGES)
-def test_the_judges_lines(message: Message, line: str) -> None:
+def test_lines_of_the_judge(message: Message, line: str) -> None:
     assert protocol.format_message(message, 0) == line
     for seat in (0, 1):
         assert protocol.parse_message(line, seat) == message
@@ -52,17 +52,17 @@ def test_the_judges_lines(message: Message, line: str) -> None:
 
 
 @pytest.mark.parametrize(("entry", "line"), ENTRIES)
-def test_the_logs_lines(entry: Entry, line: str) -> None:
+def test_lines_of_the_log(entry: Entry, line: str) -> None:
     assert protocol.format_entry(entry) == line
     assert protocol.parse_entry(line) == entry
 
 
-def test_what_this_judge_does_not_say() -> None:
+def test_messages_that_this_judge_does_not_send() -> None:
     for message in (Init(START), Drew(None)):
         with pytest.raises(ValueError, match="does not say"):
             protocol.format_message(message, 0)
     assert protocol.format_entry(Tag("FIRST", "COMMAND: x")) is None
-    assert protocol.format_entry(Outcome(0)) is None
+    assert protocol.format_entry(Winner(0)) is None
 
 
 def test_answers() -> None:

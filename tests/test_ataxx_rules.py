@@ -1,4 +1,5 @@
-"""The rules of Ataxx, reference and fast, beyond what every game promises."""
+"""Both rules of Ataxx are correct in what is specific to the game; test_contract.py has the tests
+for every game."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def test_division_leap_and_infection(position_of: Rules) -> None:
 
 
 @BOTH
-def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move(
+def test_divisions_into_one_cell_are_one_move(
     position_of: Rules,
 ) -> None:
     position = position_of.parse("xx4o/7/7/7/7/7/7 x 0 1")
@@ -60,7 +61,7 @@ def test_any_piece_beside_the_cell_may_divide_into_it_but_it_is_one_move(
         position.play((2, 2, 2, 1))
 
 
-def test_legal_moves_are_canonical_and_what_else_is_played_has_a_canonical_name() -> None:
+def test_aliases_of_moves_have_a_canonical_move() -> None:
     random = Random(4)
     for _ in range(5):
         position = Position.start()
@@ -95,8 +96,12 @@ def test_a_pass_is_forced_or_forbidden(position_of: Rules) -> None:
         ("7/7/7/7/7/7/7 x 0 1", {}, True),
         ("xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/ooooooo x 0 9", {}, True),
         ("xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/xxxxxxx/oooooo1 x 0 9", {}, False),
-        ("x-5/--5/7/7/7/5--/5-o x 0 1", {}, False),  # a leap goes over a wall
-        ("x--4/---4/---4/7/4---/4---/4--o x 0 1", {}, True),  # empty cells, but nobody can move
+        ("x-5/--5/7/7/7/5--/5-o x 0 1", {}, False),  # a leap crosses a wall
+        (
+            "x--4/---4/---4/7/4---/4---/4--o x 0 1",
+            {},
+            True,
+        ),  # empty cells, but neither side can move
         ("x5o/7/7/7/7/7/o5x x 100 1", {}, False),
         ("x5o/7/7/7/7/7/o5x x 100 1", {"halfmove_limit": 100}, True),
         ("x5o/7/7/7/7/7/o5x x 99 1", {"halfmove_limit": 100}, False),
@@ -125,7 +130,7 @@ def test_the_end(position_of: Rules, fen: str, options: dict[str, int], *, over:
         "x1x1o1-/7/7/7/7/7/7 o 3 2",
     ],
 )
-def test_fen_comes_back(position_of: Rules, fen: str) -> None:
+def test_fen_is_parsed_back(position_of: Rules, fen: str) -> None:
     assert position_of.parse(fen).text() == fen
 
 
@@ -141,7 +146,7 @@ def test_fen_comes_back(position_of: Rules, fen: str) -> None:
         "x5o/7/7/7/7/7/o5x x 0 10000", "x5o/7/7/7/7/7/o5x x 10000 1", "x0o5/7/7/7/7/7/7 x 0 1",
     ],
 )  # fmt: skip
-def test_bad_fen_is_refused_in_one_sentence(position_of: Rules, text: str) -> None:
+def test_bad_fen_is_rejected_with_one_sentence(position_of: Rules, text: str) -> None:
     with pytest.raises(TextError) as refused:
         position_of.parse(text)
     assert len(str(refused.value).splitlines()) == 1
@@ -159,14 +164,14 @@ def test_bad_fen_is_refused_in_one_sentence(position_of: Rules, text: str) -> No
         ((1 << 40,) * 4, "off the board"),
     ],
 )  # fmt: skip
-def test_why_a_move_is_illegal(move: tuple[int, ...], why: str) -> None:
+def test_messages_of_illegal_moves(move: tuple[int, ...], why: str) -> None:
     with pytest.raises(IllegalMoveError, match=why) as refused:
         Position.start().play(move)
     assert refused.value.code == "Not legal"
 
 
 @BOTH
-def test_no_turn_is_lost(position_of: Rules) -> None:
+def test_forfeited_turns_are_not_part_of_the_rules(position_of: Rules) -> None:
     with pytest.raises(RuleError):
         position_of.start().lose_turn()
 
@@ -178,6 +183,6 @@ def test_greedy_takes_most() -> None:
     assert info.score == 4
     assert player("random", 1).choose(position, Limits()).move in position.legal()
     with pytest.raises(UnknownNameError, match="greedy"):
-        player("nobody")
+        player("unknown")
     with pytest.raises(RuleError):
         player("greedy").choose(Position.parse("x6/7/7/7/7/7/7 x 0 1"), Limits())

@@ -1,5 +1,4 @@
-"""`python -m ataxx --uai`: what user interfaces and match tools say, what they hear, and what must
-never harm it."""
+"""`python -m ataxx --uai` obeys user interfaces and match tools, and survives bad input."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from ataxx.engine import Engine
 from ataxx.fen import START
 from ataxx.players import player
 from ataxx.rules import Position
-from ataxx.uai import OPTIONS, Program
+from ataxx.uai import OPTIONS, UaiProgram
 from ataxx.uai_text import format_uai, parse_uai
 from core.engine import STOP, write_player
 from core.limits import Limits, SearchInfo
@@ -28,18 +27,18 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 ROOT = Path(__file__).parent.parent
-MOST_LISTENING = 20.0
+MAX_LISTENING = 20.0
 """Seconds that a slow machine may take between two lines of a test."""
 
 
-class Listener:
-    """A program in this process, and what it says."""
+class UaiSession:
+    """A program in this process, and its output."""
 
     def __init__(self, name: str = "greedy") -> None:
         self.said: list[str] = []
         self.spoke = threading.Condition()
         self.settings: list[Mapping[str, str]] = []
-        self.program = Program(lambda settings: self.make(name, settings), self.say)
+        self.program = UaiProgram(lambda settings: self.make(name, settings), self.say)
 
     def make(self, name: str, settings: Mapping[str, str]) -> Any:
         self.settings.append(settings)
@@ -51,14 +50,14 @@ class Listener:
             self.spoke.notify()
 
     def hear(self, *lines: str) -> list[str]:
-        """What it says at once."""
+        """Send commands and return the lines printed at once."""
         self.said.clear()
         for line in lines:
             assert self.program.hear(line)
         return list(self.said)
 
     def until(self, word: str) -> str:
-        """The line that begins so; it may take a moment."""
+        """Wait for the line that begins with a text."""
         with self.spoke:
             assert self.spoke.wait_for(
                 lambda: any(line.startswith(word) for line in self.said), timeout=60
@@ -66,7 +65,7 @@ class Listener:
             return next(line for line in self.said if line.startswith(word))
 
     def best(self, *lines: str) -> str:
-        """The move that comes of what it is told."""
+        """Send lines and return the move played."""
         self.hear(*lines)
         return self.until("bestmove").split()[1]
 
@@ -90,9 +89,9 @@ class Patient:
         return SearchInfo(position.legal()[0])
 
 
-def test_it_introduces_itself() -> None:
+def test_uai_prints_name_and_options() -> None:
     for name in ("bot", "greedy"):
-        said = Listener(name).hear("uai")
+        said = UaiSession(name).hear("uai")
         assert said[-1] == "uaiok"
         assert [line.split()[:2] for line in said[:2]] == [["id", "name"], ["id", "author"]]
         options = {
@@ -109,14 +108,14 @@ def test_it_introduces_itself() -> None:
             assert options.keys() == OPTIONS.keys() - {"MultiPV"}
         assert {values[0] for values in options.values()} <= {"spin", "string"}
         assert "option name Threads type spin default 1 min 1 max 1" in said
-    assert Listener().hear("isready") == ["readyok"]
+    assert UaiSession().hear("isready") == ["readyok"]
 
 
 def test_positions_and_moves() -> None:
-    program = Listener()
+    program = UaiSession()
     assert program.hear("position startpos") == []
     assert program.hear("position startpos moves f1 b1 a7a5") == []
-    # Whoever comes next moves from there: the answers are legal in the position that the moves lead
+    # The next search starts there: the answers are legal in the position that the moves lead
     # to.
     position = Position.start()
     for text in ("f1", "b1", "a7a5"):
@@ -130,8 +129,8 @@ def test_positions_and_moves() -> None:
     assert over == ["info string the game is over", "bestmove 0000"]
 
 
-def test_a_fen_may_lack_its_counts() -> None:
-    program = Listener()
+def test_counts_of_a_fen_are_optional() -> None:
+    program = UaiSession()
     board = START.split()[0]
     for fen in (f"{board} o", f"{board} o 7", f"{board} o 7 30"):
         assert program.hear(f"position fen {fen}") == []
@@ -159,8 +158,8 @@ BAD = [
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_bad_commands_get_one_line_and_change_nothing(line: str) -> None:
-    program = Listener()
+def test_bad_commands_print_one_line_and_change_nothing(line: str) -> None:
+    program = UaiSession()
     program.hear("position startpos moves f1")
     before = program.program._position.text()
     said = program.hear(line)
@@ -218,8 +217,8 @@ WORDS = st.sampled_from(
         max_size=8,
     )
 )
-def test_nothing_that_is_said_ends_the_conversation(lines: list[str]) -> None:
-    program = Listener()
+def test_no_input_ends_the_session(lines: list[str]) -> None:
+    program = UaiSession()
     for line in lines:
         if "perft" not in line:
             assert program.program.hear(line)
@@ -229,7 +228,7 @@ def test_nothing_that_is_said_ends_the_conversation(lines: list[str]) -> None:
 
 
 def test_limits_of_a_search() -> None:
-    program = Listener()
+    program = UaiSession()
     patient = Patient()
     patient.enough.set()
     program.program._player = patient
@@ -241,22 +240,23 @@ def test_limits_of_a_search() -> None:
         return limits.deadline - started
 
     started = time.monotonic()
-    assert 40 < seconds("movetime", "50000") < 51 + MOST_LISTENING
+    assert 40 < seconds("movetime", "50000") < 51 + MAX_LISTENING
     # b is x, who moves first; each side looks at its own clock.
     assert seconds("btime", "1000000", "wtime", "1000") > 10
-    assert seconds("btime", "1000000", "wtime", "1000", side="o") < 1 + MOST_LISTENING
-    assert seconds("btime", "1000", "binc", "100000") <= 1 + MOST_LISTENING, (
+    assert seconds("btime", "1000000", "wtime", "1000", side="o") < 1 + MAX_LISTENING
+    assert seconds("btime", "1000", "binc", "100000") <= 1 + MAX_LISTENING, (
         "the increment comes after the move"
     )
-    assert seconds("btime", "-20") < MOST_LISTENING, "no clock is no reason to hang"
-    program.best("go nodes 77 depth 5")
+    assert seconds("btime", "-20") < MAX_LISTENING, "no clock is no reason to hang"
+    program.best("go nodes 77 simulations 77 depth 5")  # other words are ignored
     limits = patient.limits[-1]
     assert (limits.nodes, limits.depth, limits.deadline) == (77, 5, None)
 
 
 def test_the_halfmove_clock_is_information_only() -> None:
-    """Unless the option says otherwise: other people's games end by it, this judge's do not."""
-    program = Listener()
+    """Check that only the option HalfmoveLimit ends games by it; this judge's games have no
+    limit."""
+    program = UaiSession()
     late = f"position fen {START.split()[0]} x 100 80"
     assert program.best(late, "go depth 1") != "0000"
     assert program.hear("setoption name HalfmoveLimit value 100", "go depth 1") == [
@@ -266,14 +266,14 @@ def test_the_halfmove_clock_is_information_only() -> None:
     assert program.best("setoption name halfmovelimit value 0", "go depth 1") != "0000"
 
 
-def test_a_game_may_go_on_beyond_our_plies() -> None:
-    program = Listener()
+def test_a_game_may_continue_beyond_the_last_ply() -> None:
+    program = UaiSession()
     assert program.best(f"position fen {START.split()[0]} x 0 201", "go depth 1") != "0000"
     assert program.program._position.ply == 400
 
 
-def test_the_engine_has_the_options_that_were_asked_for() -> None:
-    program = Listener("bot")
+def test_setoption_reaches_the_engine() -> None:
+    program = UaiSession("bot")
     assert program.hear("setoption name Hash value 2") == []
     assert program.hear("setoption name Late_Moves value 9") == []
     assert program.settings == [{}, {"hash": "2"}, {"hash": "2", "late_moves": "9"}]
@@ -290,8 +290,8 @@ def test_the_engine_has_the_options_that_were_asked_for() -> None:
     assert program.best("go depth 2") != "0000"
 
 
-def test_several_lines_are_told_with_their_ranks() -> None:
-    program = Listener("bot")
+def test_several_lines_are_ranked() -> None:
+    program = UaiSession("bot")
     program.hear("setoption name MultiPV value 3")
     best = program.best("go depth 4")
     lines = [line.split() for line in program.said if line.startswith("info depth 4 ")]
@@ -302,47 +302,47 @@ def test_several_lines_are_told_with_their_ranks() -> None:
     assert not any("multipv" in line for line in program.said)
 
 
-def test_an_endless_search_ends_when_it_is_stopped() -> None:
-    program = Listener()
+def test_an_infinite_search_ends_when_stopped() -> None:
+    program = UaiSession()
     program.program._player = Patient()
     assert "readyok" in program.hear("go infinite", "isready")
     assert (
         program.until("info depth") == "info depth 3 score cp 12 nodes 1000 nps 2000 time 500 pv b7"
     )
-    assert program.hear("go depth 3") == ["info string a search goes on; stop it first"]
-    assert program.hear("position startpos") == ["info string a search goes on; stop it first"]
+    assert program.hear("go depth 3") == ["info string a search is running; stop it first"]
+    assert program.hear("position startpos") == ["info string a search is running; stop it first"]
     said = program.hear("stop")
     assert len(said) == 1
     assert said[0].startswith("bestmove ")
     assert program.hear("stop", "isready") == ["readyok"]
 
 
-def test_an_endless_search_that_knows_all_waits_to_be_asked() -> None:
-    program = Listener()
+def test_a_solved_infinite_search_waits_for_stop() -> None:
+    program = UaiSession()
     assert program.hear("go infinite") == []
     assert program.hear("stop")[-1].startswith("bestmove ")
 
 
-def test_a_bug_in_a_search_costs_no_game() -> None:
-    class Broken:
+def test_a_failing_search_still_gives_a_legal_move() -> None:
+    class CrashingEngine:
         def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
             raise ZeroDivisionError("a bug\nof ours")
 
-    program = Listener()
-    program.program._player = Broken()
+    program = UaiSession()
+    program.program._player = CrashingEngine()
     move = program.best("go depth 2")
     assert parse_uai(move, Position.start()) in Position.start().legal()
     assert "info string internal error: ZeroDivisionError: a bug of ours" in program.said
 
 
 def test_perft() -> None:
-    said = Listener().hear("go perft 3")
+    said = UaiSession().hear("go perft 3")
     assert said[-1] == "nodes 6460"
     assert [line.split()[2:5:2] for line in said[:-1]] == [["1", "16"], ["2", "256"], ["3", "6460"]]
 
 
 def test_it_plays_a_whole_game_against_itself() -> None:
-    program = Listener("bot")
+    program = UaiSession("bot")
     program.hear("setoption name Hash value 1")
     position = Position.start()
     moves: list[str] = []
@@ -397,8 +397,7 @@ class Child:
 
 
 def test_a_search_of_the_engine_is_stopped_at_once() -> None:
-    """Whether it has just begun or has gone on for a while; `quit` and the end of input stop it,
-    too."""
+    """Stop a search immediately or after a while, also by `quit` and at the end of input."""
     for end in ("quit", None):
         with Child() as child:
             child.say("uai")
@@ -424,7 +423,7 @@ def test_a_simple_player_and_unknown_options() -> None:
         child.say("position startpos", "go movetime 1000")
         child.until("bestmove")
     assert (child.process.returncode, child.errors) == (0, "")
-    with Child("--player", "nobody") as child:
+    with Child("--player", "unknown") as child:
         pass
     assert child.process.returncode == 2
-    assert "nobody" in child.errors
+    assert "unknown" in child.errors

@@ -1,5 +1,4 @@
-"""UAI engines at the judge's table: what they are told, what they may do, and that the verdict
-falls on them when they fail."""
+"""UAI engines play under the judge: commands that they receive, and their forfeits."""
 
 from __future__ import annotations
 
@@ -17,14 +16,15 @@ import pytest
 
 from ataxx.fen import START as USUAL
 from ataxx.rules import Position
-from ataxx.uai_adapter import MARGIN_MS, Settings, parse_arguments
+from ataxx.uai_adapter import MARGIN_MS, AdapterOptions, parse_arguments
 from core.errors import TextError
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats.lines import Command, LineSeat
-from quartet.judge.seats.players import START, launch
+from quartet.judge.seats.players import PlayerSpec
+from quartet.judge.seats.seating import START
 from quartet.judge.table import table_rules
 from quartet.judge.turn import Result, Termination, Turn
 from tests.processes import living_children
@@ -49,7 +49,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def engine(*words: str) -> str:
-    """The seat of our double, which does what the words say."""
+    """Return the seat of the test engine, which does what the words say."""
     return f"uai:{shlex.join([sys.executable, str(DOUBLE), *words])}"
 
 
@@ -59,10 +59,10 @@ def play(
     start: str = USUAL,
     env: Mapping[str, str] | None = None,
 ) -> tuple[list[Turn], Result, list[int]]:
-    """A game: its turns, its result, and the clocks in the end."""
+    """Play a game; return its turns, its result and the final clocks."""
     shared, seats = hub(), []
     for program in programs:
-        command, environment = launch(GAME, program)
+        command, environment = PlayerSpec.parse("ataxx", program).launch()
         seats.append(LineSeat(Command(command, env={**environment, **(env or {})}), shared))
     table = table_rules(GAME.info, ms=[clock_ms] * 2, ready_ms=ENOUGH_MS)
     with Match(GAME, seats, programs, table, Start(0, {}, text=start)) as match:
@@ -70,7 +70,7 @@ def play(
 
 
 def played(match: Match) -> Result:
-    """How a match ended."""
+    """Return the result of a match."""
     assert match.result is not None
     return match.result
 
@@ -80,7 +80,7 @@ def test_an_engine_plays_a_game(words: tuple[str, ...]) -> None:
     turns, result, _ = play(engine(*words), "greedy")
     assert result.termination in (Termination.SCORE, Termination.DRAW), result.reason
     assert result.notes == ()
-    # The double plays the first legal move.
+    # The test engine plays the first legal move.
     position = GAME.position.start()
     for turn in turns:
         if turn.seat == 0:
@@ -95,7 +95,7 @@ def test_two_engines_play_each_other() -> None:
     assert len(turns) > 20
 
 
-FOULS = [
+FORFEITS = [
     ("illegal leap", Termination.ILLEGAL, "made an illegal move at ply 0"),
     ("illegal division", Termination.RE, "bestmove d4"),
     ("garbage", Termination.RE, "gave a bad answer at ply 0"),
@@ -119,10 +119,10 @@ HARD = [
 
 @pytest.mark.parametrize(
     ("word", "termination", "sentence"),
-    [*FOULS, *(pytest.param(*foul, marks=posix) for foul in HARD)],
+    [*FORFEITS, *(pytest.param(*case, marks=posix) for case in HARD)],
 )
 @pytest.mark.parametrize("seat", [0, 1])
-def test_the_verdict_is_against_a_bad_engine(
+def test_a_bad_engine_forfeits(
     word: str, termination: Termination, sentence: str, seat: int
 ) -> None:
     programs = [engine(word), "greedy"]
@@ -131,7 +131,7 @@ def test_the_verdict_is_against_a_bad_engine(
     assert sentence.replace("ply 0", f"ply {seat}") in result.reason
 
 
-def test_what_cannot_be_started_says_so() -> None:
+def test_an_engine_that_cannot_be_started() -> None:
     _, result, _ = play("uai:/no/such/engine", "greedy")
     assert (result.offender, result.termination) == (0, Termination.RE)
     _, result, _ = play("uai:--margin", "greedy")
@@ -139,11 +139,11 @@ def test_what_cannot_be_started_says_so() -> None:
 
 
 def heard(path: Path, word: str) -> list[list[str]]:
-    """The lines beginning with a word that an engine has written down."""
+    """Return the lines that begin with a word in the file that an engine wrote."""
     return [line.split() for line in path.read_text().splitlines() if line.startswith(word)]
 
 
-def test_what_an_engine_is_told(tmp_path: Path) -> None:
+def test_commands_that_an_engine_receives(tmp_path: Path) -> None:
     book = tmp_path / "heard"
     seat = engine("keep", str(book)).replace(
         "uai:", "uai:--option Hash=16 --option 'Big Book=a b' --margin 7 "
@@ -162,7 +162,7 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
     asked = [turn for turn in turns if turn.seat == 1 and turn.move != (-1, -1, -1, -1)]
     positions, calls = heard(book, "position"), heard(book, "go")
     assert len(positions) == len(calls) == len(asked)
-    assert {words[4] for words in positions} == {"0"}, "the halfmove clock is never told"
+    assert {words[4] for words in positions} == {"0"}, "the halfmove clock is never sent"
     position, left, other = Position.start(), ENOUGH_MS, ENOUGH_MS
     for turn in turns:
         if turn in asked:
@@ -187,15 +187,14 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
         position = position.play(turn.move)
 
 
-def test_something_else_than_the_clocks_can_be_asked_for(tmp_path: Path) -> None:
+def test_go_replaces_the_clocks(tmp_path: Path) -> None:
     book = tmp_path / "heard"
     play(engine("keep", str(book)).replace("uai:", 'uai:--go "nodes 500" '), "greedy")
     assert {" ".join(words) for words in heard(book, "go")} == {"go nodes 500"}
 
 
-def test_an_engine_that_takes_half_its_clock_again_and_again_keeps_within_it() -> None:
-    """It looks at the clock that it is told, whatever time it is given for a move: it must be its
-    own, and the one that runs."""
+def test_an_engine_knows_its_remaining_clock() -> None:
+    """Check the clock that the engine is sent: it knows no other."""
     for seat in (0, 1):
         programs = (engine("clock"), "greedy") if seat == 0 else ("greedy", engine("clock"))
         _, result, clocks = play(*programs, clock_ms=4000)
@@ -216,7 +215,7 @@ def test_depth_and_speed_of_an_engine_reach_the_arena() -> None:
     assert {turn.info and (turn.info.depth, turn.info.nodes) for turn in asked} == {(3, 3000)}
 
 
-def test_a_game_begins_where_the_environment_says(tmp_path: Path) -> None:
+def test_a_game_starts_as_the_environment_says(tmp_path: Path) -> None:
     book = tmp_path / "heard"
     turns, result, _ = play(engine("keep", str(book)), "greedy", start=OTHER, env={START: OTHER})
     assert result.offender is None
@@ -228,8 +227,7 @@ def test_a_game_begins_where_the_environment_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["FINISH", None, signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("word", ["", "spins", "silent"])
 def test_the_engine_ends_with_the_adapter(end: str | signal.Signals | None, word: str) -> None:
-    """After FINISH, at the end of input, and when the adapter is asked to go, also in the middle of
-    a search."""
+    """End it after FINISH, at the end of input, and by a signal, also in the middle of a search."""
     mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "ataxx.uai_adapter", sys.executable, str(DOUBLE), word, mark]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -258,7 +256,7 @@ def test_the_engine_ends_with_the_adapter(end: str | signal.Signals | None, word
 
 
 def test_arguments_of_the_adapter() -> None:
-    assert parse_arguments(["./engine"]) == Settings("./engine", MARGIN_MS, (), None)
+    assert parse_arguments(["./engine"]) == AdapterOptions("./engine", MARGIN_MS, (), None)
     assert parse_arguments(["./my engine", "x y"]).command == "'./my engine' 'x y'"
     whole = parse_arguments(
         [
@@ -268,7 +266,7 @@ def test_arguments_of_the_adapter() -> None:
             )
         ]
     )
-    assert whole == Settings(
+    assert whole == AdapterOptions(
         "./engine --margin 5", 30, (("Hash", "64"), ("Own Book", "no")), "movetime 100"
     )
     for bad in (

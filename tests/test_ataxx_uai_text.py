@@ -1,4 +1,4 @@
-"""Moves of Ataxx as the field's programs write them."""
+"""Moves of Ataxx are written and parsed in UAI notation."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Rules = type[reference.Position] | type[rules.Position]
         ), ((1, 1, 3, 1), "a7a5"), (PASS, "0000"),
     ],
 )  # fmt: skip
-def test_the_fields_names(move: tuple[int, ...], text: str) -> None:
+def test_names_of_cells(move: tuple[int, ...], text: str) -> None:
     assert format_uai(move) == text
 
 
 @BOTH
-def test_every_legal_move_comes_back(position_of: Rules) -> None:
+def test_every_legal_move_is_parsed_back(position_of: Rules) -> None:
     random = Random(2)
     position = position_of.start()
     while not position.over:
@@ -55,7 +55,7 @@ def test_the_piece_that_divides_may_be_named(position_of: Rules) -> None:
 
 
 @BOTH
-def test_the_pass_of_a_stuck_side(position_of: Rules) -> None:
+def test_a_pass_if_no_move_is_possible(position_of: Rules) -> None:
     stuck = position_of.parse("x--4/---4/---4/7/7/7/6o x 0 1")
     assert stuck.play(parse_uai("0000", stuck)).text() == "x--4/---4/---4/7/7/7/6o o 1 1"
 
@@ -69,7 +69,7 @@ def test_divisions_that_no_piece_can_make(position_of: Rules, text: str) -> None
 
 @BOTH
 @pytest.mark.parametrize("text", ["a7a4", "a7a7", "c5b5", "a1a2", "0000"])
-def test_what_else_is_illegal_is_refused_when_it_is_played(position_of: Rules, text: str) -> None:
+def test_other_illegal_moves_are_rejected_by_play(position_of: Rules, text: str) -> None:
     position = position_of.parse("x6/7/7/7/7/7/o6 x 0 1")
     with pytest.raises(IllegalMoveError):
         position.play(parse_uai(text, position))
@@ -96,14 +96,14 @@ def test_what_else_is_illegal_is_refused_when_it_is_played(position_of: Rules, t
         "g2 ",
     ],
 )
-def test_texts_that_are_no_moves(text: str) -> None:
+def test_invalid_texts_are_rejected(text: str) -> None:
     with pytest.raises(TextError) as refused:
         parse_uai(text, reference.Position.start())
     assert len(str(refused.value).splitlines()) == 1
 
 
 @given(st.text(st.sampled_from("abgh0178 \n²"), max_size=5))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     position = rules.Position.start()
     try:
         move = parse_uai(text, position)
@@ -115,6 +115,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "move", [(), (1, 1), (1, 1, 1, 1), (1, 1, 1, 4), (0, 1, 1, 1), (7, 7, 8, 8), (-1, -1, 1, 1)]
 )
-def test_what_is_no_move_has_no_text(move: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="no move"):
+def test_invalid_moves_have_no_text(move: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="not a move"):
         format_uai(move)

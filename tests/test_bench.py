@@ -1,4 +1,4 @@
-"""The fingerprint, and the figures that a release states, as ratios in one run."""
+"""The fingerprint and the ratios of speeds are those that a release states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.bench import fingerprint, response, speed
+from quartet.bench import fingerprint, latency, speed
 from quartet.bench.__main__ import command
 
 GAMES = [game for game in registry.GAMES if registry.has(game, "engine")]
@@ -25,7 +25,7 @@ def test_the_fingerprint_is_the_recorded_one(game: str) -> None:
     assert fingerprint.fingerprint(game).items() <= fingerprint.recorded().items()
 
 
-def test_check_tells_what_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_check_names_what_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(fingerprint, "RECORDED", tmp_path / "recorded.txt")
     monkeypatch.setattr(fingerprint, "fingerprint", lambda game: {game: "12"})
     game = GAMES[0]
@@ -37,30 +37,31 @@ def test_check_tells_what_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 @pytest.mark.parametrize("game", GAMES)
 def test_fast_rules_are_fast(game: str) -> None:
-    """A ratio in one run; the debug build's fast rules are still far faster than plain Python."""
+    """Compare two speeds in one run. Even in a debug build, the fast rules are far faster than
+    plain Python."""
     figures = speed.measure(game, seconds=0.5)
     assert figures.ratio >= 100
     assert figures.made is None or figures.slow * 5 < figures.made < figures.fast
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_agent_answers_whatever_the_machine_does(game: str) -> None:
-    """A short run of what docs/results/ugolki.md shows at length: no illegal move, none missing, while a
-    core is kept busy."""
+def test_the_agent_answers_while_a_core_is_busy(game: str) -> None:
+    """Run the measurement of docs/results/ugolki.md for a short time: no move is illegal or missing
+    while a core is busy."""
     if registry.load(game, "reference").INFO.exchange is None:
         return
-    done = CliRunner().invoke(response.command, [game, "--calls", "5", "--json"])
+    done = CliRunner().invoke(latency.command, [game, "--calls", "5", "--json"])
     assert done.exit_code == 0
     assert '"illegal":0,"missing":0,"non-zero exits":0' in done.stdout
 
 
-def call(ms: float, control: float = 0.0, fault: str = "") -> response.Call:
-    return response.Call(0, ms / 1000, control / 1000, fault, 0, 1.0)
+def call(ms: float, control: float = 0.0, fault: str = "") -> latency.Call:
+    return latency.Call(0, ms / 1000, control / 1000, fault, 0, 1.0)
 
 
-def test_turns_on_a_machine_that_stood_still_are_apart() -> None:
+def test_turns_on_a_stalled_machine_are_counted_separately() -> None:
     calls = [call(400 + i) for i in range(98)] + [call(501, 19), call(700, 350, "missing")]
-    found = response.figures(calls, 0.5)
+    found = latency.figures(calls, 0.5)
     assert (found["calls"], found["late"], found["late, and the control process too"]) == (
         100,
         1,
@@ -90,9 +91,9 @@ def test_turns_on_a_machine_that_stood_still_are_apart() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_the_control_process_says_that_it_was_late() -> None:
-    """It is stopped for a while, as if the machine stood still."""
-    with response.Control() as control:
+def test_the_control_process_reports_its_delay() -> None:
+    """Stop the process for a while, as on a stalled machine."""
+    with latency.Control() as control:
         control.since(0)
         began = time.monotonic()
         assert control.process.pid is not None
@@ -102,15 +103,15 @@ def test_the_control_process_says_that_it_was_late() -> None:
         assert control.since(began) >= 0.15
 
 
-def test_calls_are_kept(tmp_path: Path) -> None:
+def test_calls_are_stored(tmp_path: Path) -> None:
     for calls in ("2", "3"):
         arguments = ["ugolki", "--calls", calls, "--out", str(tmp_path), "--busy", "0", "--json"]
-        done = CliRunner().invoke(response.command, arguments)
+        done = CliRunner().invoke(latency.command, arguments)
         assert done.exit_code == 0
     kept = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
     assert [line["value"]["game"] for line in kept] == [0, 0, 1]
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["calls"] == 3
     assert {"commit", "command", "seed", "busy"} <= result.keys()
-    refused = CliRunner().invoke(response.command, [*arguments[:5], "--busy", "1"])
+    refused = CliRunner().invoke(latency.command, [*arguments[:5], "--busy", "1"])
     assert "not the same: busy" in str(refused.exception)

@@ -1,4 +1,5 @@
-"""Players named by a commit, `git:REF`: built once, apart, whole, and played as they were then."""
+"""Players of other commits, `git:REF`, are built once, outside the checkout, and play with that
+commit's code."""
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from core.errors import QuartetError
-from quartet.arena import builds, fingerprints
+from quartet.arena import builds
+from quartet.arena.fingerprints import fingerprint
 from quartet.judge import game as games
 from quartet.judge.game import Start
-from quartet.judge.seats import players as seating
-from quartet.judge.seats import versions
+from quartet.judge.seats import seating, versions
+from quartet.judge.seats.players import PlayerSpec
 from tests.games import ROOT
 from tests.test_match_lines import quartet
 
@@ -27,7 +29,7 @@ pathlib.Path("built").write_text(" ".join(sys.argv[1:]))
 with pathlib.Path(sys.path[0], "../count").open("a") as count:
     count.write("x")
 """
-"""Stands for a setup.py: it compiles nothing, and counts in the cache how often it was asked to."""
+"""A substitute for setup.py: it compiles nothing, and counts its calls in the cache."""
 NO_COMPILER = "raise SystemExit('quartet: no C compiler was found; install one')"
 
 
@@ -47,7 +49,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path, cache: Path) -> Path:
-    """A repository with Ataxx, compiled: at the tag `old` it plays, afterwards it does not."""
+    """Return a repository with compiled Ataxx, which works at the tag `old` and is broken
+    afterwards."""
     folder = tmp_path / "checkout"
     for package in ("core", "ataxx"):
         shutil.copytree(
@@ -65,6 +68,11 @@ def checkout(tmp_path: Path, cache: Path) -> Path:
     return folder
 
 
+def named(text: str, checkout: Path, game: str = "ataxx") -> str:
+    """Return the name of a player of a commit once it is built."""
+    return builds.built(PlayerSpec.parse(game, text), checkout).text
+
+
 def test_names() -> None:
     assert versions.parse("bot") is None
     assert versions.parse("git:main") == versions.Version("main")
@@ -74,44 +82,44 @@ def test_names() -> None:
     assert versions.short("git:main:bot") == "git:main:bot"
 
 
-def test_a_version_is_built_once_and_apart(checkout: Path, cache: Path) -> None:
-    whole = builds.named("ataxx", "git:old:greedy", checkout)
+def test_a_version_is_built_once_outside_the_checkout(checkout: Path, cache: Path) -> None:
+    whole = named("git:old:greedy", checkout)
     commit = git(checkout, "rev-parse", "old")
     assert whole == f"git:{commit}:greedy"
     tree = versions.tree(commit)
     assert (tree / "built").read_text() == "--quiet build_ext --inplace"
     assert not (tree / "tests").exists()
     assert git(checkout, "status", "--porcelain") == ""
-    assert builds.named("ataxx", f"git:{commit[:10]}:random", checkout) == f"git:{commit}:random"
+    assert named(f"git:{commit[:10]}:random", checkout) == f"git:{commit}:random"
     assert (cache / "count").read_text() == "x"
-    same = fingerprints.fingerprint("ataxx", whole)
-    assert same == fingerprints.fingerprint("ataxx", whole)
-    assert same != fingerprints.fingerprint("ataxx", f"git:{'0' * 40}:greedy")
+    same = fingerprint(PlayerSpec.parse("ataxx", whole))
+    assert same == fingerprint(PlayerSpec.parse("ataxx", whole))
+    assert same != fingerprint(PlayerSpec.parse("ataxx", f"git:{'0' * 40}:greedy"))
 
 
-def test_half_a_build_and_a_changed_one_are_made_anew(checkout: Path, cache: Path) -> None:
+def test_incomplete_and_changed_builds_are_built_again(checkout: Path, cache: Path) -> None:
     commit = builds.commit_of("old", checkout)
     draft = versions.tree(commit).with_name(versions.tree(commit).name + ".new")
     draft.mkdir(parents=True)  # as a killed command leaves it
     (draft / "ataxx").mkdir()
-    builds.named("ataxx", "git:old:greedy", checkout)
+    named("git:old:greedy", checkout)
     assert not draft.exists()
     tree = versions.tree(commit)
     (tree / "ataxx" / "players.py").write_text("raise RuntimeError('changed')\n")
-    builds.named("ataxx", "git:old:greedy", checkout)
+    named("git:old:greedy", checkout)
     assert "changed" not in (tree / "ataxx" / "players.py").read_text()
     (tree / "ataxx" / "more.py").touch()
-    builds.named("ataxx", "git:old:greedy", checkout)
+    named("git:old:greedy", checkout)
     assert not (tree / "ataxx" / "more.py").exists()
     assert (cache / "count").read_text() == "xxx"
 
 
-def test_what_nobody_uses_goes(checkout: Path, cache: Path) -> None:
+def test_unused_builds_are_removed(checkout: Path, cache: Path) -> None:
     tree = builds.ensure(builds.commit_of("old", checkout), checkout)
     before = time.time()
-    builds.prune(cache, before + (builds.KEPT - 1) * 24 * 3600)
+    builds.prune(cache, before + (builds.MAX_DAYS - 1) * 24 * 3600)
     assert tree.is_dir()
-    long_ago = before - (builds.KEPT + 1) * 24 * 3600
+    long_ago = before - (builds.MAX_DAYS + 1) * 24 * 3600
     os.utime(tree / builds.STAMP, (long_ago, long_ago))
     builds.ensure(builds.commit_of("main", checkout), checkout)
     assert not tree.exists()
@@ -139,40 +147,40 @@ def test_two_commands_build_one_after_the_other(checkout: Path, cache: Path) -> 
     assert (cache / "count").read_text() == "x"
 
 
-def test_what_cannot_be_named_is_one_line(checkout: Path) -> None:
+def test_bad_names_give_one_line(checkout: Path) -> None:
     for program, why in {
         "git:nowhere": "no commit 'nowhere'",
         "git:--output=x": "no commit",
         "git:": "no commit ''",
-        "git:old:nobody": "no built-in player 'nobody'",
+        "git:old:unknown": "no built-in player 'unknown'",
         "git:main": "broken in this commit",
     }.items():
         with pytest.raises(QuartetError, match=why) as failure:
-            builds.named("ataxx", program, checkout)
+            named(program, checkout)
         assert "\n" not in str(failure.value)
     with pytest.raises(QuartetError, match="does not play ugolki yet"):
-        builds.named("ugolki", "git:old", checkout)
+        named("git:old", checkout, "ugolki")
     with pytest.raises(QuartetError, match="needs a checkout"):
-        builds.named("ataxx", "git:old", checkout.parent)
+        named("git:old", checkout.parent)
 
 
-def test_without_a_compiler_it_says_so(checkout: Path, cache: Path) -> None:
+def test_a_missing_compiler_is_reported(checkout: Path, cache: Path) -> None:
     (checkout / "setup.py").write_text(NO_COMPILER)
     git(checkout, "commit", "-q", "-a", "-m", "three")
     with pytest.raises(QuartetError, match="cannot be built: no C compiler was found"):
-        builds.named("ataxx", "git:HEAD", checkout)
+        named("git:HEAD", checkout)
     (checkout / "setup.py").write_text("import Cython_of_another_world\n")
     git(checkout, "commit", "-q", "-a", "-m", "four")
     with pytest.raises(QuartetError, match="No module named 'Cython_of") as failure:
-        builds.named("ataxx", "git:HEAD", checkout)
+        named("git:HEAD", checkout)
     assert "\n" not in str(failure.value)
 
 
 def test_a_match_is_played_by_the_commits_own_code(
     checkout: Path, cache: Path, tmp_path: Path
 ) -> None:
-    """Also from within a checkout whose code is another, and by a user with an import path."""
-    whole = builds.named("ataxx", "git:old:greedy", checkout)
+    """Play also from a checkout with other code, and with the user's import path."""
+    whole = named("git:old:greedy", checkout)
     out = tmp_path / "run"
     players = ("--player", f"then={whole}", "--player", "now=random")
     arguments = ("tournament", "ataxx", *players, "--games", "2", "--jobs", "1", "--crowded")
@@ -183,7 +191,7 @@ def test_a_match_is_played_by_the_commits_own_code(
     (tmp_path / "play.py").write_text(
         "import sys\nfrom pathlib import Path\nfrom quartet.arena import builds\n"
         "from quartet.cli.main import main\n"
-        "builds.named = lambda game, program: program\n"
+        "builds.built = lambda spec: spec\n"
         "if __name__ == '__main__':\n    main()\n"
     )
     done = subprocess.run(
@@ -200,38 +208,41 @@ def test_a_match_is_played_by_the_commits_own_code(
     assert plan["players"][0]["nodes"] == 100
     results = [json.loads(line) for line in (out / "games.jsonl").read_text().splitlines()]
     assert all(not result["fouls"] for result in results)
-    # Whose code has played: its compiled files only are of that tree.
+    # Only that tree has compiled files, so its code has played.
     ran = list((versions.tree(versions.parse(whole).ref) / "ataxx" / "__pycache__").iterdir())  # type: ignore[union-attr]
     assert any(path.name.startswith("protocol") for path in ran)
 
 
-def test_an_agent_that_knew_less_is_refused(checkout: Path, cache: Path) -> None:
+def test_an_agent_without_the_needed_ability_is_rejected(checkout: Path, cache: Path) -> None:
     game = games.load("ataxx")
-    now = versions.Version(builds.commit_of("old", checkout))
-    builds.ensure(now.ref, checkout)
+    now = PlayerSpec.parse("ataxx", f"git:{builds.commit_of('old', checkout)}")
+    builds.built(now, checkout)
     git(checkout, "checkout", "-q", "old")
     cli = checkout / "core" / "agent" / "cli.py"
-    text = cli.read_text().replace("QUARTET_NODES", "NODES").replace("QUARTET_POSITION", "START")
-    cli.write_text(text)
+    text = cli.read_text()
+    assert "QUARTET_NODES" in text
+    assert "QUARTET_POSITION" in text
+    cli.write_text(text.replace("QUARTET_NODES", "NODES").replace("QUARTET_POSITION", "START"))
     git(checkout, "commit", "-q", "-a", "-m", "before")
-    before = versions.Version(builds.commit_of("HEAD", checkout))
-    builds.ensure(before.ref, checkout)
-    seating.require_nodes(game, now)
-    with pytest.raises(QuartetError, match="searches by its clock alone"):
-        seating.require_nodes(game, before)
+    before = PlayerSpec.parse("ataxx", f"git:{builds.commit_of('HEAD', checkout)}")
+    builds.built(before, checkout)
+    bot = PlayerSpec.parse("ataxx", "bot")
+    now.require_nodes()
+    with pytest.raises(QuartetError, match="does not know QUARTET_NODES"):
+        before.require_nodes()
     start = Start(1, {"opening": 4})
-    assert seating.start_environment(game, start, [str(now), "bot"])
+    assert seating.start_environment(game, start, [now, bot])
     with pytest.raises(QuartetError, match="cannot know where the game starts"):
-        seating.start_environment(game, start, [str(before), "bot"])
-    assert seating.start_environment(game, Start(1, {}), [str(before), "bot"]) == {}
+        seating.start_environment(game, start, [before, bot])
+    assert seating.start_environment(game, Start(1, {}), [before, bot]) == {}
 
 
-def test_nothing_is_chosen_by_the_test_half(cache: Path) -> None:
+def test_the_test_set_is_rejected(cache: Path) -> None:
     done = quartet("sprt", "ugolki", "bot", "git:main:pool:2", code=2)
-    assert "pool:2 is of the test half" in done.stderr
+    assert "pool:2 is in the test set" in done.stderr
 
 
-def test_in_process_they_are_refused(cache: Path) -> None:
+def test_commits_are_rejected_in_process_by_tournament(cache: Path) -> None:
     done = quartet("sprt", "ataxx", "bot", "git:main", "--in-process", code=2)
     why = "--in-process is for this checkout's players, not for git:main"
     assert done.stderr.strip() == f"quartet: {why}"
@@ -239,7 +250,7 @@ def test_in_process_they_are_refused(cache: Path) -> None:
 
 @pytest.mark.slow
 def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> None:
-    """The whole way: compiled, and of the same strength, move by move, in every game."""
+    """Compile it once; it plays the same moves in every game."""
     if not (ROOT / ".git").exists() or git(ROOT, "status", "--porcelain", "--", "core", "ataxx"):
         pytest.skip("what lies here is no commit")
 
@@ -257,3 +268,9 @@ def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> 
         return sorted((result["scores"], result["plies"]) for result in results)
 
     assert games("git:HEAD", "git:HEAD:bot:hash=4") == games("bot", "bot:hash=4")
+
+
+def test_the_process_runs_the_player_of_a_commit() -> None:
+    words = versions.command("ataxx", versions.Version("0" * 40, "bot:patience=0.5"), "--seed", "1")
+    assert words[0][1:] == ["-P", "-m", "ataxx", "--player", "bot:patience=0.5", "--seed", "1"]
+    assert "--player" not in versions.command("ataxx", versions.Version("0" * 40))[0]

@@ -1,4 +1,4 @@
-"""Help, version and completion of the command line."""
+"""The command line has help, a version and shell completion."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_command_is_completed() -> None:
 
 
 def examples(command: click.Command) -> list[str]:
-    """The lines of a command's help that show how it is called."""
+    """Return the example calls in a command's help."""
     text = (command.help or "").replace("\\\n", "")
     return re.findall(
         r"^ *(?:\w+ +eval \"\$\()?quartet (.*?)(?:  .*|\).*| [|>] .*)?$", text, re.MULTILINE
@@ -78,7 +78,7 @@ def examples(command: click.Command) -> list[str]:
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_examples_of_the_help_are_understood(name: str) -> None:
-    """Commands and options that there are; what they name need not be there."""
+    """Check that commands and options exist. Files and players that they name need not exist."""
     context = click.Context(main.cli)
     command = main.cli.get_command(context, name)
     assert command is not None
@@ -88,7 +88,7 @@ def test_examples_of_the_help_are_understood(name: str) -> None:
         shown = main.cli.get_command(context, called)
         assert shown is not None, example
         parser = shown.make_parser(click.Context(shown, context))
-        values, left, _ = parser.parse_args(arguments)  # raises where an option is wrong
+        values, left, _ = parser.parse_args(arguments)  # raises if an option is wrong
         assert not left, example
         needed = [one for one in shown.params if isinstance(one, click.Argument) and one.required]
         assert all(values[one.name or ""] for one in needed), example
@@ -117,7 +117,7 @@ def test_colours_at_a_terminal_only(environment: dict[str, str], coloured: bool)
         try:
             while data := os.read(leader, 1 << 16):
                 shown += data
-        except OSError:  # nobody writes any more
+        except OSError:  # the writer has gone
             pass
     os.close(leader)
     colour = re.compile(rb"\x1b\[(?:\d+;)*[349][0-7][;m]")

@@ -1,5 +1,4 @@
-"""Connexion's evaluation: its numbers are read and checked, and self-play finds ones that are worth
-something."""
+"""Connexion's evaluation reads and checks its numbers, and self-play learns useful ones."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from connexion.clock import PLIES, pace, weight
+from connexion.clock import PLIES, moves_to_go, weight
 from connexion.engine import Engine
-from connexion.nn.evaluate import Weights, default_weights
+from connexion.nn.evaluate import EvaluationWeights, default_weights
 from connexion.players import player
 from connexion.rules import Position
 from connexion.train.__main__ import command
@@ -28,7 +27,7 @@ QUICK = Limits(depth=1)
 
 
 def learned(path: Path, *options: str) -> bytes:
-    """What a short training writes."""
+    """Return the file that a short training writes."""
     done = CliRunner().invoke(command, [str(path), "--games", "500", "--width", "6", *options])
     assert done.exit_code == 0, done.output
     return path.read_bytes()
@@ -38,16 +37,16 @@ def test_training_repeats_itself(tmp_path: Path) -> None:
     first = learned(tmp_path / "a")
     assert first == learned(tmp_path / "b")
     assert first != learned(tmp_path / "c", "--seed", "2")
-    assert "--games 500 --seed 1" in Weights(first).fields["command"]
+    assert "--games 500 --seed 1" in EvaluationWeights(first).fields["command"]
 
 
-def test_the_package_says_where_its_numbers_come_from() -> None:
+def test_the_package_records_the_origin_of_its_numbers() -> None:
     assert default_weights().fields["command"].startswith("python -m connexion.train --games")
 
 
 def test_self_play_learns() -> None:
-    """The error falls, and a look one ply ahead with what was learned beats the same look at the
-    scores."""
+    """Check that the error falls, and that a one-ply search with the learned numbers beats one with
+    the scores alone."""
     learner = Learner(1, width=6)
     errors = [learner.play(250, 0.3) for _ in range(6)]
     assert errors[-1] < 0.9 * errors[0]
@@ -69,7 +68,7 @@ def test_self_play_learns() -> None:
     assert sum(margins) > 0
 
 
-def test_an_evaluation_is_of_what_is_known() -> None:
+def test_an_evaluation_uses_only_known_information() -> None:
     weights, random = default_weights(), Random(1)
     position = Position.start(5)
     while not position.over:
@@ -93,17 +92,17 @@ def test_an_evaluation_is_of_what_is_known() -> None:
         (seal("weights", {"game": "connexion"}, b"1234"), "another evaluation"),
     ],
 )
-def test_other_files_are_refused(data: bytes, complaint: str) -> None:
+def test_other_files_are_rejected(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match=complaint):
-        Weights(data)
+        EvaluationWeights(data)
 
 
 def test_a_clock_is_divided_among_all_moves() -> None:
     for seat in (0, 1):
         left = 1.0
         for ply in range(seat, PLIES, 2):
-            assert pace(ply) >= 1
-            left -= left / pace(ply)
+            assert moves_to_go(ply) >= 1
+            left -= left / moves_to_go(ply)
         assert left == pytest.approx(0)
-    assert Engine().pace(Position.start()) == pace(0)
+    assert Engine().moves_to_go(Position.start()) == moves_to_go(0)
     assert max(range(PLIES), key=weight) in {52, 53}

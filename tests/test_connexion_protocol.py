@@ -1,4 +1,4 @@
-"""Connexion's texts, word for word as the official tool has them."""
+"""Connexion's protocol is word for word that of the official tool."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from core.messages import (
     Init,
     Message,
     Opponent,
-    Outcome,
     Ply,
     Ready,
     Score,
     Tag,
-    Turn,
+    Winner,
+    YourTurn,
 )
 
 EXAMPLE = (Path(__file__).parent / "data" / "connexion" / "example_input.txt").read_text(
@@ -36,7 +36,7 @@ TO_FIRST, TO_SECOND = "INIT R1 Y3 B1 G4 Y1 G3 Y3 R1 Y2 R3", "INIT G3 Y3 R1 Y2 R3
 MESSAGES: list[tuple[Message, str]] = [
     (Ready(0), "READY FIRST"),
     (Ready(1), "READY SECOND"),
-    (Turn(10000, 9950), "TIME 10000 9950"),
+    (YourTurn(10000, 9950), "TIME 10000 9950"),
     (Drew(R1), "GET R1"),
     (Drew(None), "GET X0"),
     (Opponent((PLACE, R1), B3, 3), "OPP a6+ R1 B3 3"),
@@ -46,9 +46,9 @@ MESSAGES: list[tuple[Message, str]] = [
 ENTRIES: list[tuple[Entry, str]] = [
     (Tag("FIRST", "COMMAND: python a.py P1"), '[FIRST "COMMAND: python a.py P1"]'),
     (Tag("SECOND", ""), '[SECOND ""]'),
-    (Outcome(0), '[RESULT "1-0"]'),
-    (Outcome(1), '[RESULT "0-1"]'),
-    (Outcome(None), '[RESULT "1/2-1/2"]'),
+    (Winner(0), '[RESULT "1-0"]'),
+    (Winner(1), '[RESULT "0-1"]'),
+    (Winner(None), '[RESULT "1/2-1/2"]'),
     (Ply(0, (PLACE, R1), B3, 2), "FIRST a6+ R1 B3 2"),
     (Ply(1, (PLACE, R1), None, 2), "SECOND a6+ R1 X0 2"),
     (Finish(), "FINISH"),
@@ -62,7 +62,7 @@ ENTRIES: list[tuple[Entry, str]] = [
 
 
 @pytest.mark.parametrize(("message", "line"), MESSAGES)
-def test_the_judges_lines(message: Message, line: str) -> None:
+def test_lines_of_the_judge(message: Message, line: str) -> None:
     for seat in (0, 1):
         assert protocol.format_message(message, seat) == line
         assert protocol.parse_message(line, seat) == message
@@ -70,12 +70,12 @@ def test_the_judges_lines(message: Message, line: str) -> None:
 
 
 @pytest.mark.parametrize(("entry", "line"), ENTRIES)
-def test_the_logs_lines(entry: Entry, line: str) -> None:
+def test_lines_of_the_log(entry: Entry, line: str) -> None:
     assert protocol.format_entry(entry) == line
     assert protocol.parse_entry(line) == entry
 
 
-def test_init_has_the_own_hand_first() -> None:
+def test_init_starts_with_the_own_hand() -> None:
     position = Position.parse(EXAMPLE)
     for seat, line in enumerate((TO_FIRST, TO_SECOND)):
         assert protocol.format_message(Init(position.text()), seat) == line
@@ -160,6 +160,6 @@ def test_bad_lines_of_a_log(line: str) -> None:
         protocol.parse_entry(line)
 
 
-def test_other_comments_are_no_ones() -> None:
+def test_other_comments_belong_to_no_player() -> None:
     assert protocol.parse_entry("# anything") == Debug(None, "anything")
     assert protocol.parse_entry("# Debug") == Debug(None, "Debug")

@@ -1,4 +1,5 @@
-"""The reference rules of Connexion, beyond what every game promises, and the judge's sample AI."""
+"""The reference rules of Connexion and the judge's sample AI are correct in what is specific to the
+game."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def test_the_board() -> None:
     assert {CELLS[n] for n in NEIGHBOURS[CELL["f4+"]]} == {"f4-", "f5-"}
 
 
-def test_the_scores_of_the_statement() -> None:
+def test_scores_of_the_statement() -> None:
     cells: list[int | None] = [None] * 64
     for pair in [
         "a4+ G2",
@@ -114,7 +115,7 @@ def test_reveal_exchanges_tiles_within_the_bag() -> None:
             assert position.reveal(position.drawn) is position
 
 
-def test_what_chance_cannot_have_given() -> None:
+def test_impossible_draws_are_rejected() -> None:
     positions = random_game(1)
     with pytest.raises(RuleError, match="draws a tile"):
         positions[1].reveal(None)
@@ -136,7 +137,7 @@ def test_what_chance_cannot_have_given() -> None:
         ((1, 16), "TILE PARSE FAILED"),
     ],
 )
-def test_fouls_have_the_official_codes(move: tuple[int, ...], code: str) -> None:
+def test_illegal_moves_have_the_official_codes(move: tuple[int, ...], code: str) -> None:
     with pytest.raises(IllegalMoveError) as refused:
         Position.start().play(move)
     assert refused.value.code == code
@@ -164,7 +165,7 @@ def test_an_occupied_cell_is_noticed_before_a_missing_tile() -> None:
         EXAMPLE.replace("R1 ", "", 1) + "a1+ R1 a1+ R1",
     ],
 )  # fmt: skip
-def test_bad_texts_are_refused_in_one_sentence(text: str) -> None:
+def test_bad_texts_are_rejected_with_one_sentence(text: str) -> None:
     with pytest.raises(TextError) as refused:
         Position.parse(text)
     assert len(str(refused.value).splitlines()) == 1
@@ -179,7 +180,7 @@ def test_the_official_input_is_a_start() -> None:
     assert last.legal() == []
 
 
-def test_no_turn_is_lost() -> None:
+def test_forfeited_turns_are_not_part_of_the_rules() -> None:
     with pytest.raises(RuleError):
         Position.start().lose_turn()
 

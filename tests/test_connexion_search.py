@@ -1,5 +1,4 @@
-"""Connexion's players and engine: what they look at, what they must not look at, and that endings
-are played exactly."""
+"""Connexion's players use only the information that they may have, and play endings exactly."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ QUICK = Limits(nodes=3000)
 
 
 def games(seed: int, ply: int = 0) -> Iterator[Position]:
-    """Positions at that ply of random games."""
+    """Yield positions at that ply of random games."""
     random = Random(seed)
     while True:
         position = Position.start(random.randrange(1 << 30))
@@ -44,7 +43,7 @@ def games(seed: int, ply: int = 0) -> Iterator[Position]:
 
 
 def reordered(position: Position, random: Random) -> Position:
-    """The same to all who play: the bags will be drawn in another order."""
+    """Return a position that looks the same to the players, with the bags in another order."""
     bags = [list(bag) for bag in position.bags]
     for bag in bags:
         random.shuffle(bag)
@@ -54,8 +53,8 @@ def reordered(position: Position, random: Random) -> Position:
 
 
 def best_by_brute_force(position: AnyPosition) -> dict[Move, int]:
-    """For every move the mover's margin in the end, when both go on to play for theirs; nothing may
-    be left to chance."""
+    """Return move -> the mover's final margin after optimal play by both sides. No chance may be
+    left."""
     seat = position.to_move
     values = {}
     for move in position.legal():
@@ -66,7 +65,7 @@ def best_by_brute_force(position: AnyPosition) -> dict[Move, int]:
     return values
 
 
-def test_neighbours_are_those_of_the_geometry() -> None:
+def test_neighbours_follow_the_geometry() -> None:
     rows = re.findall(
         r"\{(\s*\d+), (\s*\d+), (\s*\d+)\}", (ROOT / "connexion" / "neighbours.h").read_text()
     )
@@ -74,12 +73,12 @@ def test_neighbours_are_those_of_the_geometry() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nobody_looks_at_the_order_of_the_bags(name: str) -> None:
+def test_players_do_not_use_the_order_of_the_bags(name: str) -> None:
     random, different = Random(name), 0
     for ply in (0, 1, 20, 45, 49, 50, 51):
         position = next(games(ply, ply))
         other = reordered(position, random)
-        different += other.text() != position.text()  # three tiles may come out as before
+        different += other.text() != position.text()  # three tiles may keep their order
         assert other.key == position.key
         first, second = (player(name, 1).choose(p, QUICK) for p in (position, other))
         assert (first.move, first.score, first.nodes) == (second.move, second.score, second.nodes)
@@ -89,8 +88,8 @@ def test_nobody_looks_at_the_order_of_the_bags(name: str) -> None:
 def plain_beam(
     position: reference.Position, plies: int, width: int, inner: int
 ) -> tuple[int, Move]:
-    """Minimax of the margin without any pruning but the beam, by the reference rules; hands are not
-    refilled."""
+    """Return the minimax value of the margin by the reference rules, without pruning but the beam.
+    Hands are not refilled."""
     seat = position.to_move
     choices = []
     for move in position.legal():
@@ -126,7 +125,7 @@ def test_a_beam_is_minimax_over_the_best_moves(plies: int, root: int, inner: int
             assert (found.score, found.move) == (score, move)
 
 
-def test_margin_takes_the_tile_that_was_drawn_first() -> None:
+def test_margin_plays_the_tile_drawn_first() -> None:
     position = next(games(1))
     # on an empty board all moves are equal
     assert player("margin").choose(position, Limits()).move == (0, position.hands[0][0])
@@ -164,7 +163,7 @@ def test_built_in_players_are_programs() -> None:
 
 
 @pytest.mark.parametrize("left", [1, 2, 3, 4, 5])
-def test_endings_are_played_without_regret(left: int) -> None:
+def test_endings_are_played_optimally(left: int) -> None:
     engine = Engine()
     for position in islice(games(left, 64 - left), 40 if left < 5 else 6):
         values = best_by_brute_force(position)
@@ -173,9 +172,8 @@ def test_endings_are_played_without_regret(left: int) -> None:
         assert found.depth == left
 
 
-def test_an_ending_of_ten_plies_is_worth_what_best_play_makes_of_it() -> None:
-    """The score that is promised is that of every position on the way, and in the end the
-    margin."""
+def test_the_value_of_an_ending_is_the_result_of_best_play() -> None:
+    """Check the score at every position of the line against the final margin."""
     engine = Engine()
     for position in islice(games(3, 54), 3):
         promised = [engine.choose(position, Limits(depth=64)).score * (-1) ** position.ply]
@@ -186,7 +184,7 @@ def test_an_ending_of_ten_plies_is_worth_what_best_play_makes_of_it() -> None:
         assert set(promised) == {lead(position, 0)}
 
 
-def test_what_was_solved_is_remembered() -> None:
+def test_solved_positions_are_remembered() -> None:
     engine, position = Engine(), next(games(8, 55))
     found = engine.choose(position, Limits(depth=64))
     after = position.play(found.move)
@@ -196,7 +194,7 @@ def test_what_was_solved_is_remembered() -> None:
 
 
 def test_no_move_of_an_ending_is_better_than_the_engine_s() -> None:
-    """Every move is played out exactly: none leaves the opponent less."""
+    """Check that no other move leaves the opponent less."""
     engine = Engine()
     for position in islice(games(4, 56), 3):
         found = engine.choose(position, Limits(depth=64))
@@ -205,8 +203,9 @@ def test_no_move_of_an_ending_is_better_than_the_engine_s() -> None:
         )
 
 
-def test_what_is_drawn_last_is_averaged_over() -> None:
-    """Where one of two tiles will be drawn, a move is worth the mean of both cases."""
+def test_the_last_draw_is_averaged() -> None:
+    """Check that the value of a move is the mean of both cases if one of two tiles will be
+    drawn."""
     engine = Engine()
     for position in islice(games(5, 51), 2):
         found = engine.choose(position, Limits(depth=2))
@@ -220,9 +219,9 @@ def test_what_is_drawn_last_is_averaged_over() -> None:
         assert found.score == pytest.approx(max(values), abs=1.01)  # both are rounded to points
 
 
-def test_a_tree_grows_as_it_is_told() -> None:
-    """So many playouts and no more, the same ones every time; it tells what it has found after ever
-    longer times."""
+def test_a_tree_runs_the_given_playouts() -> None:
+    """A search runs exactly N playouts, with the same result every time. It reports at growing
+    intervals."""
     engine, position = Engine(), next(games(6, 30))
     told: list[SearchInfo] = []
     first, second = (
@@ -240,7 +239,7 @@ def test_a_tree_grows_as_it_is_told() -> None:
     assert engine.choose(position, Limits(depth=3)).depth == 3
 
 
-def test_a_tree_that_is_full_goes_on() -> None:
+def test_a_search_with_a_full_tree_continues() -> None:
     position = next(games(7))
     small, large = (Engine().choose(position, Limits(nodes=nodes)) for nodes in (1000, 300_000))
     assert large.nodes == 300_000
@@ -248,8 +247,9 @@ def test_a_tree_that_is_full_goes_on() -> None:
     assert large.move in position.legal()
 
 
-def test_a_tree_looks_further_than_the_evaluation() -> None:
-    """On the same bags with the sides swapped a small tree beats the evaluation of every move."""
+def test_a_tree_search_beats_the_plain_evaluation() -> None:
+    """Play on the same bags with sides swapped: a small tree beats a one-ply search with the
+    evaluation."""
     engine, margins = Engine(), []
     for seed in range(6):
         for side in (0, 1):
@@ -261,9 +261,9 @@ def test_a_tree_looks_further_than_the_evaluation() -> None:
     assert sum(margins) > 0
 
 
-def test_a_move_before_the_last_draws_is_worth_their_mean() -> None:
-    """At ply 49 one of three tiles is drawn; a tree's score is close to that of a search of all of
-    them, one ply later."""
+def test_the_value_before_the_last_draws_is_their_mean() -> None:
+    """Compare with exact searches at ply 49, where one of three tiles is drawn: the tree's score is
+    close to the mean of all three."""
     engine = Engine()
     for position in islice(games(8, 49), 4):
         found = engine.choose(position, Limits(nodes=20_000))

@@ -1,5 +1,4 @@
-"""What every game promises. One suite over every game of the registry; a game that lacks its data
-files fails it."""
+"""Every game of the registry fulfils the contract of games. A game without its data files fails."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import json
 import math
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
@@ -19,11 +18,11 @@ from core.engine import (
     CANDIDATES,
     CAPABILITIES,
     EXPECTATION,
-    FORGET,
+    MOVES_TO_GO,
     MULTIPV,
+    NEW_GAME,
     NO_UNIT,
     OBSERVE,
-    PACE,
     SOLVE,
     STOP,
     VISITS,
@@ -44,15 +43,17 @@ from tests.games import (
     RANDOM_CASES,
     SANITIZED,
     FastPosition,
-    Game,
+    GameUnderTest,
+    has_forfeits,
     is_whole,
-    knows_lost_turns,
     random_games,
 )
 from tests.playthrough import SEED, playthrough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from core.rules import AliasedPosition, ChancePosition, EmptySeatsPosition
 
 ROOM = [
     "__init__.py",
@@ -67,20 +68,20 @@ WHOLE_ROOM = ["engine.pyi", "engine.pyx", "rules.pxd", "rules.pyi", "rules.pyx"]
 
 
 def state(position: Position) -> list[object]:
-    """All that a position shows."""
+    """Return all public properties of a position."""
     return [
         position.text(), position.ply, position.to_move, position.over, position.legal(),
         position.pseudolegal(), position.scores(),
     ]  # fmt: skip
 
 
-def sample(game: Game, count: int) -> Iterator[tuple[Position, FastPosition]]:
-    """So many positions, some plies apart, from random games."""
+def sample(game: GameUnderTest, count: int) -> Iterator[tuple[Position, FastPosition]]:
+    """Return `count` positions, some plies apart, from random games."""
     step = 7
     return islice(random_games(game, count * step, seed=1), 0, count * step, step)
 
 
-def test_the_folder_has_the_shape_of_the_house(game: Game) -> None:
+def test_a_package_has_the_files_of_a_game(game: GameUnderTest) -> None:
     assert [name for name in ROOM if not (game.folder / name).is_file()] == []
     missing = [name for name in WHOLE_ROOM if not (game.folder / name).is_file()]
     assert missing in ([], WHOLE_ROOM), "fast rules and engine come together"
@@ -89,7 +90,7 @@ def test_the_folder_has_the_shape_of_the_house(game: Game) -> None:
     )
 
 
-def test_the_data_sheet_fits(game: Game) -> None:
+def test_data_files_match_the_game(game: GameUnderTest) -> None:
     assert game.info.name == game.name
     start = game.reference.start()
     assert len(start.scores()) == game.info.players
@@ -100,14 +101,14 @@ def test_the_data_sheet_fits(game: Game) -> None:
         assert state(rules.start(seed=3)) == state(game.reference.start(seed=3))
 
 
-def test_unknown_names_are_told_with_those_there_are(game: Game) -> None:
+def test_unknown_names_are_rejected_with_the_known_ones(game: GameUnderTest) -> None:
     with pytest.raises(UnknownNameError, match=game.name):
         registry.load("nowhere", "reference")
     with pytest.raises(UnknownNameError, match=game.player_names[0]):
-        game.player("nobody", 1)
+        game.player("unknown", 1)
 
 
-def perft_table(game: Game) -> list[dict[str, Any]]:
+def perft_table(game: GameUnderTest) -> list[dict[str, Any]]:
     table = json.loads((game.data / "perft.json").read_text(encoding="utf-8"))
     assert isinstance(table, list)
     assert any(line["reference"] for line in table)
@@ -122,41 +123,85 @@ def line_position(rules: type[Position], line: dict[str, Any]) -> Position:
     )
 
 
-def test_perft_of_the_fast_rules(whole_game: Game) -> None:
+def test_perft_of_the_fast_rules(whole_game: GameUnderTest) -> None:
     for line in perft_table(whole_game):
         assert line_position(whole_game.fast, line).perft(line["depth"]) == line["nodes"], line
 
 
-def test_perft_of_the_reference_rules(game: Game) -> None:
+def test_perft_of_the_reference_rules(game: GameUnderTest) -> None:
     for line in perft_table(game):
         if line["reference"]:
             assert line_position(game.reference, line).perft(line["depth"]) == line["nodes"], line
 
 
-def test_perft_of_nothing_and_of_a_finished_game(game: Game) -> None:
+def test_perft_at_depth_zero_and_of_a_finished_game(game: GameUnderTest) -> None:
     *_, (slow, fast) = random_games(game, 1)
     for position in (slow, fast):
         assert position.over
         assert [position.perft(depth) for depth in (0, 1, 2)] == [1, 0, 0]
 
 
-def test_both_rules_play_the_golden_playthrough(game: Game) -> None:
+def test_both_rules_play_the_golden_playthrough(game: GameUnderTest) -> None:
     golden = (game.data / "playthrough.txt").read_text(encoding="utf-8")
     assert playthrough(game, game.reference.start(SEED)) == golden
     assert playthrough(game, game.fast.start(SEED)) == golden
 
 
-def test_fast_rules_are_the_reference_rules(whole_game: Game) -> None:
+def test_fast_rules_equal_the_reference_rules(whole_game: GameUnderTest) -> None:
     count = 0
     for slow, fast in random_games(whole_game, RANDOM_CASES):
         assert state(fast) == state(slow)
-        # where it is kept up from move to move
-        assert fast.key == getattr(fast, "recomputed_key", lambda key=fast.key: key)()
+        assert fast.key == fast.recomputed_key()
         count += 1
     assert count >= RANDOM_CASES
 
 
-def test_legal_knows_the_end_and_the_pass(game: Game) -> None:
+def test_games_have_exactly_the_declared_abilities(game: GameUnderTest) -> None:
+    reference, fast = game.reference.start(SEED), game.fast.start(SEED)
+    for position in (reference, fast):
+        for method in ("bags", "drawn", "reveal"):
+            assert hasattr(position, method) == game.info.chance
+        assert hasattr(position, "canonical") == game.info.move_aliases
+    assert hasattr(reference, "without") == game.info.empty_seats
+    scene = registry.load(game.name, "scene")
+    assert hasattr(scene, "lenses") == bool(game.info.lenses)
+    if registry.has(game.name, "train.selfplay"):
+        training = registry.load(game.name, "train.selfplay")
+        assert hasattr(training, "play_games") is training.OWN_SAMPLES
+        assert hasattr(training, "POSITION_BYTES") is not training.OWN_SAMPLES
+    if is_whole(game.name):
+        assert isinstance(game.bench_limits, Limits)
+
+
+def test_both_rules_know_the_same_bags(game: GameUnderTest) -> None:
+    if game.info.chance:
+        for slow, fast in sample(game, 10):
+            known = cast("ChancePosition", slow).bags
+            assert cast("ChancePosition", fast).bags == known
+            assert all(list(bag) == sorted(bag) for bag in known)
+            seat = 1 - slow.to_move
+            drawn, bag = cast("ChancePosition", slow).drawn, known[seat]
+            assert drawn is None or all(
+                cast("ChancePosition", slow).reveal(other).ply == slow.ply for other in bag
+            )
+
+
+def test_canonical_moves_are_legal_ones(game: GameUnderTest) -> None:
+    if game.info.move_aliases:
+        for positions in sample(game, 10):
+            for position in cast("tuple[AliasedPosition, AliasedPosition]", positions):
+                assert [position.canonical(move) for move in position.legal()] == position.legal()
+
+
+def test_empty_seats_stay_empty(game: GameUnderTest) -> None:
+    if game.info.empty_seats:
+        position = cast("EmptySeatsPosition", game.reference.start(SEED)).without(1)
+        assert [score is None for score in position.scores()] == [
+            seat == 1 for seat in range(game.info.players)
+        ]
+
+
+def test_legal_moves_at_the_end_and_passes(game: GameUnderTest) -> None:
     for slow, fast in sample(game, RANDOM_CASES // 10):
         for position in (slow, fast):
             expected = [] if position.over else position.pseudolegal() or [game.pass_move]
@@ -167,7 +212,7 @@ def test_legal_knows_the_end_and_the_pass(game: Game) -> None:
         assert position.legal() == []
 
 
-def test_texts_give_positions_back(game: Game) -> None:
+def test_texts_are_parsed_back_into_positions(game: GameUnderTest) -> None:
     for slow, fast in sample(game, RANDOM_CASES // 10):
         text = slow.text()
         assert game.reference.parse(text).text() == text
@@ -175,19 +220,19 @@ def test_texts_give_positions_back(game: Game) -> None:
         assert fast.text() == text
 
 
-def test_the_key_depends_on_the_position_alone(whole_game: Game) -> None:
+def test_the_key_depends_on_the_position_alone(whole_game: GameUnderTest) -> None:
     for _, fast in sample(whole_game, RANDOM_CASES // 10):
         copy = whole_game.fast.parse(fast.text())
         assert copy.key == whole_game.fast.parse(fast.text()).key
         for move in copy.legal():
             assert copy.play(move).key not in {
                 copy.key,
-                copy.lose_turn().key if knows_lost_turns(copy) else None,
+                copy.lose_turn().key if has_forfeits(copy) else None,
             }
 
 
 def illegal_moves(position: Position, random: Random) -> Iterator[Move]:
-    """Moves close to legal ones, and some that are no moves at all."""
+    """Yield moves close to legal ones, and some that are not moves at all."""
     legal = set(position.legal())
     candidates: set[Move] = {
         (),
@@ -206,9 +251,9 @@ def illegal_moves(position: Position, random: Random) -> Iterator[Move]:
     yield from sorted(candidates - legal)
 
 
-def test_illegal_moves_are_refused_and_change_nothing(game: Game) -> None:
-    """A move that is not among the legal ones may be another name of one: then the same comes of
-    it."""
+def test_illegal_moves_are_rejected_and_change_nothing(game: GameUnderTest) -> None:
+    """Allow a move that is not listed if it is an alias of a legal one: it gives the same
+    position."""
     random = Random(0)
     for slow, fast in sample(game, RANDOM_CASES // 50):
         for position in (slow, fast):
@@ -224,22 +269,22 @@ def test_illegal_moves_are_refused_and_change_nothing(game: Game) -> None:
             assert state(position) == before
 
 
-def test_positions_are_values(game: Game) -> None:
+def test_positions_are_immutable_values(game: GameUnderTest) -> None:
     for slow, fast in sample(game, RANDOM_CASES // 50):
         for position in (slow, fast):
             before = state(position)
             successors = [position.play(move) for move in position.legal()]
-            if knows_lost_turns(position):
+            if has_forfeits(position):
                 successors.append(position.lose_turn())
             assert state(position) == before
             assert all(successor.ply == position.ply + 1 for successor in successors)
 
 
-def test_a_lost_turn_moves_nothing(game: Game) -> None:
+def test_a_forfeited_turn_moves_nothing(game: GameUnderTest) -> None:
     for slow, fast in sample(game, RANDOM_CASES // 10):
         if slow.over:
             continue
-        if not knows_lost_turns(slow):
+        if not has_forfeits(slow):
             with pytest.raises(RuleError):
                 fast.lose_turn()
             continue
@@ -251,7 +296,7 @@ def test_a_lost_turn_moves_nothing(game: Game) -> None:
         assert after_fast.ply == fast.ply + 1
 
 
-def test_built_in_players_play_by_the_rules_and_repeat_themselves(game: Game) -> None:
+def test_built_in_players_are_legal_and_deterministic(game: GameUnderTest) -> None:
     limits = Limits(nodes=300)
     assert game.player_names[0] == "bot" or not is_whole(game.name)
     for name in game.player_names:
@@ -266,7 +311,7 @@ def test_built_in_players_play_by_the_rules_and_repeat_themselves(game: Game) ->
             )
 
 
-def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
+def test_reported_lines_can_be_played(whole_game: GameUnderTest) -> None:
     engine = whole_game.engine()
     for slow, fast in sample(whole_game, max(10, RANDOM_CASES // 200)):
         if slow.legal() in ([], [whole_game.pass_move]):
@@ -281,7 +326,7 @@ def test_the_engine_reports_what_can_be_played(whole_game: Game) -> None:
             line = line.play(move)
 
 
-def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> None:
+def test_the_engine_reports_and_can_be_stopped(whole_game: GameUnderTest) -> None:
     engine = whole_game.engine()
     assert can(engine, STOP)
     slow, fast = next(iter(sample(whole_game, 1)))
@@ -296,19 +341,19 @@ def test_the_engine_says_what_it_finds_and_can_be_stopped(whole_game: Game) -> N
     assert thinking.outcome().move in slow.legal()
 
 
-def test_an_engine_that_has_forgotten_is_as_good_as_new(whole_game: Game) -> None:
+def test_an_engine_after_new_game_equals_a_new_one(whole_game: GameUnderTest) -> None:
     used = whole_game.engine()
     for slow, fast in sample(whole_game, 10):
         if not slow.over:
             fresh = whole_game.engine().choose(fast, whole_game.bench_limits)
-            assert can(used, FORGET)
-            used.forget()
+            assert can(used, NEW_GAME)
+            used.new_game()
             again = used.choose(fast, whole_game.bench_limits)
             assert (again.move, again.score, again.nodes) == (fresh.move, fresh.score, fresh.nodes)
 
 
-def players_that(game: Game, capability: str) -> Iterator[Any]:
-    """New built-in players that declare a capability, the engine's class among them."""
+def players_that(game: GameUnderTest, capability: str) -> Iterator[Any]:
+    """Yield new built-in players that declare a capability, among them the engine."""
     for name in game.player_names:
         if can(game.player(name, 5), capability):
             yield game.player(name, 5)
@@ -316,14 +361,14 @@ def players_that(game: Game, capability: str) -> Iterator[Any]:
         yield game.engine()
 
 
-def open_positions(game: Game, count: int) -> Iterator[tuple[Position, FastPosition]]:
-    """Some positions with a choice."""
+def open_positions(game: GameUnderTest, count: int) -> Iterator[tuple[Position, FastPosition]]:
+    """Yield some positions with a choice."""
     for slow, fast in sample(game, count):
         if len(slow.legal()) > 1:
             yield slow, fast
 
 
-def test_players_can_do_what_they_declare_and_nothing_else(game: Game) -> None:
+def test_players_have_exactly_the_declared_abilities(game: GameUnderTest) -> None:
     for name in game.player_names:
         player = game.player(name, 5)
         declared = {capability for capability in CAPABILITIES if can(player, capability)}
@@ -334,12 +379,12 @@ def test_players_can_do_what_they_declare_and_nothing_else(game: Game) -> None:
     if is_whole(game.name):
         engine = game.engine()
         assert can(engine, STOP)
-        assert can(engine, FORGET)
+        assert can(engine, NEW_GAME)
         assert score_unit(engine) != NO_UNIT
         assert isinstance(engine.OPTIONS, tuple)
 
 
-def test_players_that_can_be_stopped_report_and_stop(game: Game) -> None:
+def test_players_that_can_be_stopped_report_and_stop(game: GameUnderTest) -> None:
     slow, fast = next(open_positions(game, 3))
     for player in players_that(game, STOP):
         told: list[SearchInfo] = []
@@ -352,24 +397,24 @@ def test_players_that_can_be_stopped_report_and_stop(game: Game) -> None:
         assert thinking.outcome().move in slow.legal()
 
 
-def test_players_that_can_forget_are_then_new(game: Game) -> None:
-    for used, new in zip(players_that(game, FORGET), players_that(game, FORGET), strict=True):
+def test_players_after_new_game_equal_new_ones(game: GameUnderTest) -> None:
+    for used, new in zip(players_that(game, NEW_GAME), players_that(game, NEW_GAME), strict=True):
         positions = list(open_positions(game, 4))
         for slow, fast in positions:
             if can(used, OBSERVE):
                 used.observe(fast, slow.legal()[0])
             used.choose(fast, Limits(nodes=1000))
-        used.forget()
+        used.new_game()
         again, first = (one.choose(positions[1][1], Limits(nodes=1000)) for one in (used, new))
         assert (again.move, again.score, again.nodes) == (first.move, first.score, first.nodes)
 
 
-def test_players_with_a_pace_divide_a_clock(game: Game) -> None:
-    for player in players_that(game, PACE):
-        assert all(1 <= player.pace(fast) < 1000 for _, fast in open_positions(game, 20))
+def test_players_with_moves_to_go_divide_a_clock(game: GameUnderTest) -> None:
+    for player in players_that(game, MOVES_TO_GO):
+        assert all(1 <= player.moves_to_go(fast) < 1000 for _, fast in open_positions(game, 20))
 
 
-def test_players_that_observe_do_it_quickly_and_play_on(game: Game) -> None:
+def test_players_that_observe_do_it_quickly_and_play_on(game: GameUnderTest) -> None:
     for player in players_that(game, OBSERVE):
         quickest = math.inf
         for slow, fast in random_games(game, 30, seed=2):
@@ -382,7 +427,7 @@ def test_players_that_observe_do_it_quickly_and_play_on(game: Game) -> None:
         assert player.choose(fast, Limits(nodes=300)).move in slow.legal()
 
 
-def test_players_that_weigh_moves_tell_those_of_the_last_search(game: Game) -> None:
+def test_candidates_are_those_of_the_last_search(game: GameUnderTest) -> None:
     slow, fast = next(open_positions(game, 3))
     for player in players_that(game, CANDIDATES):
         assert player.candidates() == []
@@ -401,7 +446,7 @@ def test_players_that_weigh_moves_tell_those_of_the_last_search(game: Game) -> N
         assert sum(counts) == found.nodes
 
 
-def test_players_that_expect_share_out_one_win(game: Game) -> None:
+def test_expected_win_shares_add_up_to_one(game: GameUnderTest) -> None:
     _, fast = next(open_positions(game, 3))
     for player in players_that(game, EXPECTATION):
         assert player.expectation() is None
@@ -412,8 +457,8 @@ def test_players_that_expect_share_out_one_win(game: Game) -> None:
         assert min(found) >= 0
 
 
-def test_players_that_solve_know_the_end(game: Game) -> None:
-    """A ply before it; where too few nodes are allowed, nothing."""
+def test_players_that_solve_know_the_result(game: GameUnderTest) -> None:
+    """Solve a ply before the end; with too few nodes the answer is None."""
     for player in players_that(game, SOLVE):
         solved = 0
         for number, (slow, fast) in enumerate(random_games(game, 2000, seed=3)):
@@ -432,7 +477,7 @@ def test_players_that_solve_know_the_end(game: Game) -> None:
         assert player.solve(game.fast.start(), 100) is None
 
 
-def test_players_with_several_lines_rank_them(game: Game) -> None:
+def test_several_lines_are_ranked(game: GameUnderTest) -> None:
     for player in players_that(game, MULTIPV):
         for slow, fast in open_positions(game, 6):
             told: list[SearchInfo] = []
@@ -455,7 +500,7 @@ def test_players_with_several_lines_rank_them(game: Game) -> None:
             assert again.rank == 1
 
 
-def test_options_are_read_checked_and_used(game: Game) -> None:
+def test_options_are_read_checked_and_used(game: GameUnderTest) -> None:
     with pytest.raises(UnknownNameError, match="has no option 'x'"):
         game.player(f"{game.player_names[-1]}:x=1", 1)
     for name in game.player_names:
@@ -469,10 +514,10 @@ def test_options_are_read_checked_and_used(game: Game) -> None:
                 continue
             assert option.check(option.default) == option.default
             assert option.read(option.text(option.default)) == option.default
-            for value in (option.default, option.least, option.most)[
+            for value in (option.default, option.minimum, option.maximum)[
                 : 1 if option.kind is bool else 3
             ]:
-                if option.name != "hash" or value != option.most:
+                if option.name != "hash" or value != option.maximum:
                     game.player(f"{name}:{option.name}={option.text(option.kind(value))}", 1)
             for text in ("", "x", "1e99", "nan", "-1"):
                 with pytest.raises(TextError, match=f"^{option.name} takes "):
@@ -485,7 +530,7 @@ def test_options_are_read_checked_and_used(game: Game) -> None:
                 game.player(f"{name}:{option.name}=1,{option.name}=1", 1)
 
 
-def test_defaults_that_are_told_change_nothing(whole_game: Game) -> None:
+def test_explicit_defaults_change_nothing(whole_game: GameUnderTest) -> None:
     options = {
         option.name: option.text(option.default)
         for option in options_of(whole_game.player("bot", 1))
@@ -493,7 +538,7 @@ def test_defaults_that_are_told_change_nothing(whole_game: Game) -> None:
     }
     told: Any = whole_game.player(write_player("bot", options), 1)
     for _, fast in open_positions(whole_game, 4):
-        told.forget()
+        told.new_game()
         found, usual = (
             player.choose(fast, whole_game.bench_limits)
             for player in (told, whole_game.player("bot", 1))
@@ -507,7 +552,7 @@ def test_names_of_players_are_parsed() -> None:
     assert parse_player("FOO=1 ./prog") == ("FOO=1 ./prog", {})
     assert parse_player("bot") == ("bot", {})
     for text in ("bot:x=1,", "bot:x=1,y", "bot:x=1,=2", "bot:=1"):
-        with pytest.raises(TextError, match="is no option"):
+        with pytest.raises(TextError, match="is not of the form OPTION=VALUE"):
             parse_player(text)
     options = (Option("a", int, 3, "help", 1, 5), Option("b", bool, False, "help"))
     assert settled(options, {"a": 4}) == {"a": 4, "b": False}
@@ -520,7 +565,7 @@ def test_names_of_players_are_parsed() -> None:
         settled(options, {"c": 9})
 
 
-def test_places_of_a_finished_game(game: Game) -> None:
+def test_places_after_a_finished_game(game: GameUnderTest) -> None:
     *_, (slow, _) = random_games(game, 1)
     place = places(slow.scores(), lower_wins=game.info.lower_wins)
     best = (min if game.info.lower_wins else max)(
@@ -530,7 +575,7 @@ def test_places_of_a_finished_game(game: Game) -> None:
 
 
 def reading(rules: type[Position], text: str) -> list[object] | str:
-    """What rules make of a text: a position, or a complaint. Any exception but TextError fails the
+    """Return the position of a text, or the complaint. Any exception but TextError fails the
     test."""
     try:
         return state(rules.parse(text))
@@ -539,13 +584,13 @@ def reading(rules: type[Position], text: str) -> list[object] | str:
 
 
 @given(text=st.text())
-def test_any_text_is_read_or_refused(game: Game, text: str) -> None:
+def test_any_text_is_parsed_or_rejected(game: GameUnderTest, text: str) -> None:
     assert reading(game.fast, text) == reading(game.reference, text)
 
 
 @given(data=st.data())
-def test_texts_with_faults_are_read_or_refused(game: Game, data: st.DataObject) -> None:
-    """A few characters of a good text are replaced, inserted or removed."""
+def test_texts_with_errors_are_parsed_or_rejected(game: GameUnderTest, data: st.DataObject) -> None:
+    """Replace, insert or remove a few characters of a valid text."""
     seed, games = data.draw(st.integers(0, 20)), data.draw(st.integers(0, 40))
     slow, _ = next(islice(random_games(game, games + 1, seed), games, None))
     text = slow.text()

@@ -1,4 +1,4 @@
-"""The cores that games play on: none plays two games, some games have several."""
+"""Cores are reserved for games: no core has two games, and a game may have several cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_games_of_several_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No two games share a core, and what is too few for a game is left."""
+    """Check that no two games share a core, and that leftover cores stay free."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cores_of_machine, "usable_cores", lambda: [0, 1, 2, 3, 4])
     with Cores(each=2) as pairs:
@@ -26,16 +26,18 @@ def test_games_of_several_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         assert one.of_jobs == [(0, 1, 2)]
         with Cores(each=2) as rest:
             assert rest.of_jobs == [(3, 4)]
-        with pytest.raises(QuartetError, match="1 game at a time of 3 cores each on 5 cores, 3 of"):
+        with pytest.raises(
+            QuartetError, match="cannot run 1 game of 3 cores each at a time: 2 of 5 cores are free"
+        ):
             Cores(1, each=3)
-        with Cores(1, each=3, crowded=True) as crowded:
-            assert crowded.of_jobs == [(3, 4, 0)]
-    with pytest.raises(QuartetError, match="a game on 6 cores needs them"):
+        with Cores(1, each=3, oversubscribe=True) as shared:
+            assert shared.of_jobs == [(3, 4, 0)]
+    with pytest.raises(QuartetError, match="a game on 6 cores needs 6"):
         Cores(each=6)
 
 
 def test_a_process_stays_on_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And engines in it have a thread for each."""
+    """Check that engines have a thread per core."""
     monkeypatch.setenv(cores_of_machine.THREADS, "9")
     usable = usable_cores()
     try:

@@ -1,5 +1,5 @@
-"""Players with options wherever a player is named: `core.engine` reads them, and all who start a
-player hand them on."""
+"""Players accept options wherever a player is named: `core.engine` parses them, and all callers
+pass them on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from core.engine import options_of
 from core.errors import TextError, UnknownNameError
 from core.limits import Limits
 from quartet import registry
-from quartet.judge import game as games
-from quartet.judge.seats import players as seating
+from quartet.judge.seats.players import PlayerSpec
 from quartet.training import selfplay
-from tests.games import ROOT, Game
+from tests.games import ROOT, GameUnderTest
 
 WEIGHTS = {
     "ataxx": "ataxx/nn/weights.bin",
@@ -43,13 +42,13 @@ def run(*arguments: str, cwd: Path = ROOT, said: bytes = b"") -> subprocess.Comp
     )
 
 
-def weights_of(game: Game, folder: Path) -> Path:
-    """A copy of the package's own weights."""
+def weights_of(game: GameUnderTest, folder: Path) -> Path:
+    """Return a copy of the package's weights."""
     return Path(shutil.copy(ROOT / WEIGHTS[game.name], folder / "mine.bin"))
 
 
-def test_weights_belong_to_an_engine(whole_game: Game, tmp_path: Path) -> None:
-    """Damaged ones of one engine do no harm to another."""
+def test_engines_have_separate_weights(whole_game: GameUnderTest, tmp_path: Path) -> None:
+    """Check that damaged weights of one engine do not affect another."""
     file = weights_of(whole_game, tmp_path)
     position = next(iter([whole_game.fast.start(3)]))
     limits = Limits(nodes=300)
@@ -68,7 +67,7 @@ def test_weights_belong_to_an_engine(whole_game: Game, tmp_path: Path) -> None:
     assert whole_game.player("bot", 1).choose(position, limits).score == usual.score
 
 
-def test_other_weights_of_the_apple_game_play_otherwise(tmp_path: Path) -> None:
+def test_other_weights_of_the_apple_game_change_its_moves(tmp_path: Path) -> None:
     text = (ROOT / WEIGHTS["applegame"]).read_text(encoding="ascii")
     (tmp_path / "w.h").write_text(text.replace("{147,", "{999,"), encoding="ascii")
     game = quartet.game("applegame")
@@ -80,7 +79,7 @@ def test_other_weights_of_the_apple_game_play_otherwise(tmp_path: Path) -> None:
     assert usual != other
 
 
-def test_the_face_checks_options(whole_game: Game) -> None:
+def test_the_python_api_checks_options(whole_game: GameUnderTest) -> None:
     game = quartet.game(whole_game.name)
     names = [option.name for option in game.engine_options]
     with pytest.raises(UnknownNameError, match="there is no option 'nonsense'; there are: "):
@@ -89,30 +88,30 @@ def test_the_face_checks_options(whole_game: Game) -> None:
         if option.kind in (int, float):
             assert game.engine(**{option.name: option.default}) is not None
             with pytest.raises(TextError, match=f"^{option.name} takes "):
-                game.engine(**{option.name: option.most + 1})
+                game.engine(**{option.name: option.maximum + 1})
     assert len(set(names)) == len(names)
 
 
-def test_files_are_named_whole_for_programs_that_run_elsewhere(
-    whole_game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_have_absolute_paths_for_programs(
+    whole_game: GameUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = weights_of(whole_game, tmp_path)
     monkeypatch.chdir(tmp_path)
-    game = games.load(whole_game.name)
-    assert registry.is_player(whole_game.name, "bot:weights=mine.bin")
-    command, _ = seating.launch(game, "bot:weights=mine.bin")
-    assert f"bot:weights={file}" in command
-    assert seating.launch(game, "bot")[0][-1] == "bot"
-    seating.require(game, "bot:weights=mine.bin")
+    player, plain, other, unknown = (
+        PlayerSpec.parse(whole_game.name, text)
+        for text in ("bot:weights=mine.bin", "bot", "bot:weights=other.bin", "bot:wights=mine.bin")
+    )
+    assert player.full == f"bot:weights={file}"
+    assert player.full in player.launch()[0]
+    assert plain.launch()[0][-1] == "bot"
+    player.require()
     with pytest.raises(TextError, match="other"):
-        seating.require(game, "bot:weights=other.bin")
+        other.require()
     with pytest.raises(UnknownNameError, match="has no option 'wights'"):
-        seating.require(game, "bot:wights=mine.bin")
+        unknown.require()
 
 
-def test_agents_take_options_and_refuse_others_in_one_line(
-    whole_game: Game, tmp_path: Path
-) -> None:
+def test_agents_accept_known_options_only(whole_game: GameUnderTest, tmp_path: Path) -> None:
     package = registry.GAMES[whole_game.name]
     if whole_game.info.exchange is not None:
         text = whole_game.reference.start().text()
@@ -129,35 +128,41 @@ def test_agents_take_options_and_refuse_others_in_one_line(
     assert done.stderr.startswith(b"bot has no option 'nonsense'; there are: ")
 
 
-def test_a_game_lists_its_players_and_options(whole_game: Game) -> None:
+def test_a_game_lists_its_players_and_options(whole_game: GameUnderTest) -> None:
     done = run("quartet", "games", whole_game.name, "--json")
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert [player["name"] for player in data["players"]] == [*whole_game.player_names]
     bot = data["players"][0]
-    assert {"stop", "forget"} <= {*bot["capabilities"]}
+    assert {"stop", "new_game", "forget"} <= {*bot["capabilities"]}
     options = options_of(whole_game.player("bot", 1))
     assert [option["name"] for option in bot["options"]] == [option.name for option in options]
     assert all(option["help"] for option in bot["options"])
     said = run("quartet", "games", whole_game.name).stdout.decode()
-    assert all(name in said for name in (*whole_game.player_names, *bot["capabilities"]))
+    assert all(name in said for name in (*whole_game.player_names, "stop", "new_game"))
     assert all(option.name in said for option in options)
 
 
-def test_a_match_names_what_is_wrong(whole_game: Game) -> None:
+def test_a_match_names_the_error(whole_game: GameUnderTest) -> None:
     others = ["bot"] * (whole_game.info.players - 1)
     done = run("quartet", "match", whole_game.name, "bot:nonsense=1", *others)
     assert done.returncode == 2
     assert done.stderr.decode().startswith("quartet: bot has no option 'nonsense'; there are: ")
 
 
-def test_self_play_takes_options() -> None:
+def test_self_play_accepts_options() -> None:
     for game, options in (("ataxx", "futility=0,deficit=5"), ("ugolki", "exploration=3")):
         units = [
-            selfplay.Unit(number=0, game=game, seed=1, games=1, nodes=60, player=player)
+            selfplay.SelfplayUnit(number=0, game=game, seed=1, games=1, nodes=60, player=player)
             for player in ("bot", "bot:", f"bot:{options}")
         ]
         usual, other = selfplay.play(units[0]), selfplay.play(units[2])
         assert usual.samples != other.samples
         with pytest.raises(UnknownNameError):
             selfplay.play(units[1])
+
+
+@pytest.mark.parametrize("game", ["ataxx", "applegame"])
+def test_the_transposition_table_has_a_documented_size(game: str) -> None:
+    options = {option.name: option for option in quartet.game(game).engine_options}
+    assert (options["hash"].default, options["hash"].minimum) == (64, 1)

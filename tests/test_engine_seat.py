@@ -1,4 +1,4 @@
-"""Built-in players in this process: they play the same, whatever rules the match is judged by."""
+"""Built-in players in this process play the same with both kinds of rules."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.rules import Move
-    from tests.games import Game
+    from tests.games import GameUnderTest
 
 NODES = 300
 PLIES = 40
 
 
 class Anyone:
-    """Plays any move, the same one however the board is turned to its side: a search's noise comes
-    in another order there. Nobody can tell it what others do: where programs are started anew for
-    every move, only a match by the fast rules tells."""
+    """A player whose move does not depend on how the board is rotated.
 
-    def __init__(self, game: Game) -> None:
+    A search's noise comes in another order there. It observes no opponents: if programs start once
+    per move, only matches by the fast rules report moves to players.
+    """
+
+    def __init__(self, game: GameUnderTest) -> None:
         self._write = games.load(game.name).protocol.format_answer
 
     def choose(
@@ -36,15 +38,15 @@ class Anyone:
         limits: Limits,
         report: Callable[[SearchInfo], None] | None = None,
     ) -> SearchInfo:
-        """Of the moves as their player sees them, one that follows from all of them."""
+        """Return a move that depends on all moves, as their player sees them."""
         del limits, report
         found = {self._write(move, position.to_move): move for move in position.legal()}
         texts = sorted(found)
         return SearchInfo(found[texts[crc32("".join(texts).encode()) % len(texts)]])
 
 
-def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]:
-    """What the engine plays against itself, at most so many plies, and where that leads."""
+def moves(game: GameUnderTest, seed: int, *, fast: bool) -> tuple[list[Move | None], str]:
+    """Return the engine's moves against itself, and the final position."""
     known = games.load(game.name)
     seats = [
         EngineSeat(game.name, "bot", number, nodes=NODES, clock=False)
@@ -64,6 +66,6 @@ def moves(game: Game, seed: int, *, fast: bool) -> tuple[list[Move | None], str]
         return [turn.move for turn in match.turns], match.position.text()
 
 
-def test_reference_rules_and_fast_rules_see_the_same_game(whole_game: Game) -> None:
+def test_both_rules_give_the_same_game(whole_game: GameUnderTest) -> None:
     for seed in (1, 2):
         assert moves(whole_game, seed, fast=False) == moves(whole_game, seed, fast=True)

@@ -1,4 +1,4 @@
-"""`quartet exam`: every seat and every order of turns, what the figures are, and that it goes on
+"""`quartet exam`, the former name of `quartet gauntlet`, schedules and scores games, and resumes
 after a kill."""
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from quartet import registry
-from quartet.arena import exam, schedule
-from quartet.arena.exam import Half, Line
-from quartet.arena.schedule import Casting
-from quartet.arena.unit import GameResult, Player, Unit, Use
+from quartet.arena import gauntlet, schedule
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
+from quartet.arena.gauntlet import OpponentGroup, OpponentScore
+from quartet.arena.unit import GameResult, Use
 
 QUICK = ("--in-process", "--nodes", "20", "--jobs", "1", "--crowded")
 
@@ -39,29 +39,29 @@ def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 
 def outcome(*arguments: str) -> dict[str, Any]:
-    """The JSON of an examination of `greedy`."""
+    """Return the JSON of `quartet exam` of `greedy`."""
     done = quartet("exam", "ugolki", "--player", "greedy", *QUICK, "--json", *arguments)
-    assert done.stderr == ""
+    assert done.stderr.startswith("quartet: exam is deprecated")
+    assert done.stderr.count("\n") == 1
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def casting(players: int) -> Casting:
-    return Casting(
+def config(players: int) -> RunConfig:
+    return RunConfig(
         game="ugolki",
-        seats=4,
-        players=[Player(str(number), "greedy") for number in range(players)],
+        players=tuple(PlayerConfig(str(number), "greedy") for number in range(players)),
         seed=5,
     )
 
 
-def units(halves: list[Half], players: int = 20) -> list[Unit]:
-    found = [unit for unit in exam.schedule(casting(players), halves) if unit is not None]
-    assert [unit.number for unit in found] == list(range(exam.total(halves)))
+def units(halves: list[OpponentGroup], players: int = 20) -> list[GameUnit]:
+    found = [unit for unit in gauntlet.schedule(config(players), halves) if unit is not None]
+    assert [unit.number for unit in found] == list(range(gauntlet.total(halves)))
     return found
 
 
-def won(unit: Unit, shares: tuple[float, ...]) -> GameResult:
+def won(unit: GameUnit, shares: tuple[float, ...]) -> GameResult:
     return GameResult(
         number=unit.number,
         block=unit.block,
@@ -77,7 +77,7 @@ def won(unit: Unit, shares: tuple[float, ...]) -> GameResult:
 
 
 def test_a_block_has_every_seat_and_every_order() -> None:
-    found = units([Half("odd", [(0, 3, 1, 7), (0, 2, 4, 6)])])
+    found = units([OpponentGroup("odd", [(0, 3, 1, 7), (0, 2, 4, 6)])])
     for block, table in enumerate([(0, 3, 1, 7), (0, 2, 4, 6)]):
         games = [unit for unit in found if unit.block == block]
         assert sorted(unit.seats for unit in games) == sorted(permutations(table))
@@ -90,59 +90,61 @@ def test_a_block_has_every_seat_and_every_order() -> None:
     assert len({unit.seed for unit in found}) == 12
 
 
-def test_tables_with_somebody_several_times_are_smaller() -> None:
+def test_tables_with_repeated_players_have_fewer_orders() -> None:
     assert schedule.size((0, 1, 2, 3)) == 24
     assert schedule.size((0, 1, 1, 2)) == 12
     assert schedule.size((0, 1, 1, 1)) == 4
-    found = units([Half("table", [(0, 1, 1, 2)] * 2)])
+    found = units([OpponentGroup("table", [(0, 1, 1, 2)] * 2)])
     for block in range(2):
         seatings = [unit.seats for unit in found if unit.block == block]
         assert len(set(seatings)) == len(seatings) == 12
 
 
-def test_halves_are_played_in_turn_with_the_same_openings() -> None:
-    halves = [Half("odd", [(0, 1, 2, 3)] * 3), Half("even", [(0, 4, 5, 6)] * 3)]
+def test_groups_alternate_with_the_same_openings() -> None:
+    halves = [OpponentGroup("odd", [(0, 1, 2, 3)] * 3), OpponentGroup("even", [(0, 4, 5, 6)] * 3)]
     found = units(halves)
-    assert [name for name, _ in exam.blocks_of(halves)] == ["odd", "even"] * 3
+    assert [name for name, _ in gauntlet.blocks_of(halves)] == ["odd", "even"] * 3
     seeds = [[unit.seed for unit in found if unit.block % 2 == half] for half in range(2)]
     assert seeds[0] == seeds[1]
 
 
-def test_all_of_a_half_are_drawn_alike() -> None:
+def test_all_opponents_are_drawn_equally_often() -> None:
     players = list(range(1, 14))
-    tables = exam.drawn(players, 4, 40, "1 odd")
+    tables = gauntlet.draw_tables(players, 4, 40, "1 odd")
     assert all(len({0, *table}) == 4 and table[0] == 0 for table in tables)
     drawn = Counter(player for table in tables for player in table[1:])
     assert set(drawn) == set(players)
     assert max(drawn.values()) - min(drawn.values()) <= 1
-    assert tables == exam.drawn(players, 4, 40, "1 odd")
-    assert tables[:5] == exam.drawn(players, 4, 5, "1 odd"), "more games begin with the same"
-    assert tables != exam.drawn(players, 4, 40, "2 odd")
+    assert tables == gauntlet.draw_tables(players, 4, 40, "1 odd")
+    assert tables[:5] == gauntlet.draw_tables(players, 4, 5, "1 odd"), (
+        "more games begin with the same"
+    )
+    assert tables != gauntlet.draw_tables(players, 4, 40, "2 odd")
 
 
-def test_figures_are_the_examined_players() -> None:
-    halves = [Half("odd", [(0, 1, 2, 3)]), Half("even", [(0, 4, 5, 6)])]
+def test_scores_are_of_the_measured_player() -> None:
+    halves = [OpponentGroup("odd", [(0, 1, 2, 3)]), OpponentGroup("even", [(0, 4, 5, 6)])]
     results = []
     for unit in units(halves):
-        # it wins all games of the first half; of the second, player 4 wins all
+        # player 0 wins all games of the first group, player 4 those of the second
         winner = 0 if unit.block == 0 else 4
         results.append(won(unit, tuple(float(player == winner) for player in unit.seats)))
-    lines = exam.by_half(results, halves)
+    lines = gauntlet.by_group(results, halves)
     assert (lines["odd"].share, lines["odd"].games, lines["odd"].theirs) == (1, 24, 0)
     assert lines["even"].share == 0
     assert lines["even"].theirs == pytest.approx(1 / 3)
     assert math.isnan(lines["odd"].error)
-    opponents = exam.by_opponent(results, 8)
+    opponents = gauntlet.by_opponent(results, 8)
     assert sorted(opponents) == [1, 2, 3, 4, 5, 6]
     assert (opponents[1].share, opponents[4].share, opponents[4].theirs) == (1, 0, 1)
-    kinds = exam.by_kind(results, {1: "tree", 4: "tree", 5: "beam", 6: "beam"})
+    kinds = gauntlet.by_kind(results, {1: "tree", 4: "tree", 5: "beam", 6: "beam"})
     assert (kinds["tree"].share, kinds["tree"].theirs, kinds["tree"].games) == (0.5, 0.5, 48)
     assert kinds["tree"].error == pytest.approx(0.5)
     assert (kinds["beam"].share, kinds["beam"].theirs, kinds["beam"].games) == (0, 0, 24)
-    assert math.isnan(Line().share)
+    assert math.isnan(OpponentScore().share)
 
 
-def test_an_examination(tmp_path: Path) -> None:
+def test_both_sets_of_the_pool(tmp_path: Path) -> None:
     found = outcome("--half", "both", "--games", "20", "--out", str(tmp_path))
     assert found["games"] == 48
     assert {name: line["games"] for name, line in found["halves"].items()} == {
@@ -158,7 +160,7 @@ def test_an_examination(tmp_path: Path) -> None:
         *("exam", "ugolki", "--player", "greedy", *QUICK),
         *("--half", "both", "--games", "20", "--out", str(tmp_path)),
     ).stdout
-    assert "ugolki, examination of greedy: 48 games, seed 1" in text
+    assert "ugolki, gauntlet of greedy: 48 games, seed 1" in text
     assert "by search" in text
     state = "finished; 48 of 48 games on record\n"
     assert quartet("runs", str(tmp_path)).stdout == text + state
@@ -170,7 +172,7 @@ def test_an_examination(tmp_path: Path) -> None:
     assert said == "quartet: the games on record are not those of the plan\n"
 
 
-def test_opponents_that_are_given(tmp_path: Path) -> None:
+def test_a_fixed_table_is_played(tmp_path: Path) -> None:
     found = outcome("--against", "greedy,random,random", "--games", "12", "--out", str(tmp_path))
     assert found["games"] == 12
     assert set(found["opponents"]) == {"greedy", "random"}
@@ -181,7 +183,7 @@ def test_opponents_that_are_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
+def test_it_resumes_after_a_kill(tmp_path: Path) -> None:
     arguments = ["--against", "greedy,random,random", "--games", "60"]
     whole = outcome(*arguments, "--out", str(tmp_path / "whole"))
     folder = tmp_path / "killed"
@@ -207,20 +209,21 @@ def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 
 BAD = [
-    ((), "an examination takes --half or --against, one of them"),
-    (("--half", "odd", "--against", "bot"), "an examination takes --half or --against"),
-    (("--against", "bot,bot"), "--against wants 3 players"),
-    (("--against", "bot,bot,nobody"), "'nobody' is neither a program nor a built-in player"),
+    ((), "pass one of --pool (or --half) and --against"),
+    (("--half", "odd", "--against", "bot"), "pass one of --pool (or --half) and --against"),
+    (("--against", "bot,bot"), "a table takes 3 opponents, separated by commas"),
+    (("--against", "bot,bot,unknown"), "'unknown' is neither a program nor a built-in player"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD)
 def test_bad_input(arguments: tuple[str, ...], words: str) -> None:
     done = quartet("exam", "ugolki", *QUICK, *arguments, code=2)
-    assert done.stderr.startswith(f"quartet: {words}")
-    assert done.stderr.count("\n") == 1
+    deprecation, error = done.stderr.splitlines()
+    assert deprecation.startswith("quartet: exam is deprecated")
+    assert error.startswith(f"quartet: {words}")
 
 
 def test_games_without_a_pool() -> None:
-    done = quartet("exam", "ataxx", "--half", "odd", code=2)
-    assert done.stderr.startswith("quartet: an examination is for tables of more than two")
+    done = quartet("gauntlet", "ataxx", "--pool", "train", code=2)
+    assert done.stderr.startswith("quartet: ataxx has no pool of opponents")

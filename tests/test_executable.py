@@ -1,5 +1,5 @@
-"""What executables do beside playing, tried without one: the age of the outer process, settings
-beside the executable, cleaning up."""
+"""Executables know the age of the outer process, read settings next to them, and clean up. They are
+tested from source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGE = (
     "import sys; sys._MEIPASS = {folder!r}; from core.native.clock import process_age; "
     "print(process_age())"
 )
-"""A program that says how old it is; it takes itself for unpacked if the folder says so."""
+"""A program that prints its age and believes that it was unpacked into the folder."""
 PARENT = (
     "import subprocess, sys, time; time.sleep({seconds}); subprocess.run([sys.executable, "
     "'-c', sys.argv[1]])"
@@ -34,7 +34,7 @@ PARENT = (
 
 
 def age_below(parent: list[str], folder: str) -> float:
-    """What AGE says, run by a parent that takes the program's text as its last argument."""
+    """Return AGE's output, run by a parent that gets the program as its last argument."""
     done = subprocess.run(
         [*parent, AGE.format(folder=folder)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -46,7 +46,7 @@ def age_below(parent: list[str], folder: str) -> float:
 
 
 def test_an_unpacked_program_is_as_old_as_the_one_that_unpacked_it() -> None:
-    """It runs the same executable, here Python, and is older."""
+    """Start an outer process with the same executable, here Python: its age counts."""
     assert age_below([sys.executable, "-c", PARENT.format(seconds=0.5)], "/tmp/_MEIabc123") > 0.5  # noqa: S108
 
 
@@ -60,16 +60,16 @@ def test_a_windows_path_is_a_path() -> None:
 
 
 def test_any_other_program_has_its_own_age() -> None:
-    """Whoever started it: the pause is long enough that a start of Python, on a machine however
-    slow, is shorter."""
+    """Check that the age does not depend on the parent. The pause is longer than Python's start on
+    any machine."""
     parent = [sys.executable, "-c", PARENT.format(seconds=5)]
     folders = ("", "/opt/bot/_internal", "/tmp/_MEIabc123/inner")  # noqa: S108
     with ThreadPoolExecutor() as executor:
         assert all(age < 5 for age in executor.map(partial(age_below, parent), folders))
 
 
-def test_an_unpacked_program_that_lost_its_outer_process_guesses() -> None:
-    """The parent is a shell: not the same program."""
+def test_an_unpacked_program_without_outer_process_estimates_its_age() -> None:
+    """Start it from a shell, which is not the same program."""
     shell = ["sh", "-c", f'sleep 1; "{sys.executable}" -c "$0"; true']
     own, guessed = age_below(shell, ""), age_below(shell, "/tmp/_MEIabc123")  # noqa: S108
     assert guessed > UNKNOWN_AGE
@@ -90,14 +90,16 @@ def test_an_unpacked_program_that_lost_its_outer_process_guesses() -> None:
         (b"\x00\xff\xfe=\x01\n = 3\nno equals sign", {}),
     ],
 )
-def test_settings_beside_the_executable(tmp_path: Path, data: bytes, found: dict[str, str]) -> None:
+def test_settings_next_to_the_executable(
+    tmp_path: Path, data: bytes, found: dict[str, str]
+) -> None:
     (tmp_path / "quartet.ini").write_bytes(data)
     environment: dict[str, str] = {}
     executable.read_settings(str(tmp_path / "quartet.ini"), environment)
     assert environment == found
 
 
-def test_the_environment_goes_first(tmp_path: Path) -> None:
+def test_the_environment_overrides_settings(tmp_path: Path) -> None:
     (tmp_path / "quartet.ini").write_text("target = 0.4\nseed = 1\n")
     environment = {"QUARTET_TARGET": "0.2"}
     executable.read_settings(str(tmp_path / "quartet.ini"), environment)
@@ -116,8 +118,7 @@ def test_no_settings(tmp_path: Path) -> None:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a run that has just been started; there is all the time in the world to clean
-    up."""
+    """Return the folder of a run that has just started, without a time limit for cleaning up."""
     monkeypatch.setattr(executable, "BUDGET", 60)
     return left_folder(tmp_path / "_MEIown", seconds_ago=0)
 
@@ -132,7 +133,7 @@ def left_folder(folder: Path, *, seconds_ago: float = 3600, files: int = 3) -> P
     return folder
 
 
-def test_folders_of_killed_runs_go(own: Path) -> None:
+def test_folders_of_killed_runs_are_removed(own: Path) -> None:
     left = [left_folder(own.parent / f"_MEI{number}") for number in range(3)]
     assert executable.clean_up(str(own)) == 3
     assert not any(folder.exists() for folder in left)
@@ -153,7 +154,7 @@ def test_other_folders_stay(own: Path, tmp_path: Path, kind: str) -> None:
     assert (folder / "lib-dynload" / "inner.so").exists()
 
 
-def test_what_a_folder_links_to_stays(own: Path, tmp_path: Path) -> None:
+def test_targets_of_links_stay(own: Path, tmp_path: Path) -> None:
     folder = left_folder(tmp_path / "_MEIxyz")
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
@@ -163,7 +164,7 @@ def test_what_a_folder_links_to_stays(own: Path, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_living_run_stays(own: Path, tmp_path: Path) -> None:
-    """However old it is: what counts is the lock of its process, until that dies."""
+    """Check that a folder of any age stays while its process holds the lock."""
     folder = left_folder(tmp_path / "_MEIliving")
     program = (
         "import sys, time; from core.agent import executable; "
@@ -186,7 +187,7 @@ def test_the_folder_of_a_living_run_stays(own: Path, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_cleaning_stops_in_time_and_goes_on_later(
+def test_cleaning_stops_in_time_and_resumes_later(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = left_folder(tmp_path / "_MEIxyz", files=20)
@@ -195,14 +196,16 @@ def test_cleaning_stops_in_time_and_goes_on_later(
     monkeypatch.setattr(executable, "BUDGET", 8)  # looks at the clock
     starts = 0
     while folder.exists():
-        assert (folder / executable.MARK).exists(), "without its mark nobody would know it again"
+        assert (folder / executable.MARK).exists(), (
+            "without its mark, no later run would recognise it"
+        )
         executable.clean_up(str(own))
         starts += 1
         assert starts < 50
     assert starts > 2
 
 
-def test_a_folder_without_its_own_mark_is_no_failure(tmp_path: Path) -> None:
+def test_a_folder_without_its_mark_is_tolerated(tmp_path: Path) -> None:
     assert executable.clean_up(str(tmp_path / "_MEInone")) == 0
 
 

@@ -1,5 +1,5 @@
-"""What happens where the system fails: a disk that is full, a folder that nobody may write to, a
-clock that is set back, records that were cut anywhere."""
+"""Commands survive system failures: a full disk, a read-only folder, a clock that is set back,
+truncated records."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from quartet.arena import records
-from quartet.arena.unit import Player, Unit, play
-from quartet.bench import kill
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
+from quartet.arena.unit import play
 from tests.games import RANDOM_CASES
+from tests.long import kill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ FULL = (
     "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); sys.argv[0] = 'quartet';"
     "runpy.run_module('quartet', run_name='__main__')"
 )
-"""Runs `quartet` where no file can grow beyond so many bytes: writing fails as on a full disk."""
+"""A program that runs `quartet` with a limit on the size of files, as on a full disk."""
 
 
 def quartet(*words: str, cwd: Path, size: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -45,7 +46,7 @@ def quartet(*words: str, cwd: Path, size: int | None = None) -> subprocess.Compl
 
 
 def complains(done: subprocess.CompletedProcess[str]) -> None:
-    """It has failed, and said why in its last line."""
+    """Assert that it failed with the reason in its last line."""
     assert done.returncode not in {0, -11}, done.stdout
     assert "Traceback" not in done.stderr, done.stderr
     assert done.stderr.splitlines()[-1].startswith("quartet: cannot"), done.stderr
@@ -54,7 +55,7 @@ def complains(done: subprocess.CompletedProcess[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["tournament", "tune", "selfplay", "train", "review"])
 def test_the_disk_is_full(what: str, tmp_path: Path) -> None:
-    """It says so, and goes on when there is room."""
+    """Check that the command prints a message, and resumes when there is room."""
     task, size = kill.TASKS[what], 64 if what == "selfplay" else GAMES
     words = task.words("ataxx", size)
     if before := task.prepare("ataxx", size):
@@ -70,7 +71,7 @@ def test_the_disk_is_full(what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("out", ["/proc/quartet", "/dev/null/quartet"])
-def test_a_folder_that_nobody_can_write_to(out: str, tmp_path: Path) -> None:
+def test_a_read_only_folder(out: str, tmp_path: Path) -> None:
     words = kill.tournament("ataxx", GAMES)
     done = quartet(*words[:-1], out, cwd=tmp_path)
     complains(done)
@@ -78,7 +79,7 @@ def test_a_folder_that_nobody_can_write_to(out: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("games",), ("perft", "ataxx", "1"), ("--help",)])
-def test_nobody_takes_what_is_printed(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_full_output(words: tuple[str, ...], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quartet", *words]
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         done = subprocess.run(
@@ -93,24 +94,17 @@ def test_nobody_takes_what_is_printed(words: tuple[str, ...], tmp_path: Path) ->
     complains(done)
 
 
-def unit(number: int) -> Unit:
-    players = (Player("a", "greedy"), Player("b", "random"))
-    return Unit(
-        number=number,
-        block=number,
-        game="ataxx",
-        seats=(0, 1),
-        players=players,
-        seed=number,
-        in_process=True,
-    )
+def unit(number: int) -> GameUnit:
+    players = (PlayerConfig("a", "greedy"), PlayerConfig("b", "random"))
+    config = RunConfig(game="ataxx", players=players, in_process=True)
+    return config.unit(number, number, (0, 1), number)
 
 
-def test_records_that_were_cut_anywhere(tmp_path: Path) -> None:
-    """What has its line's end is there, the rest is played again."""
+def test_truncated_records(tmp_path: Path) -> None:
+    """Check that complete lines remain and other games are played again."""
     played = [play(unit(number)) for number in range(6)]
     plan: dict[str, object] = {"kind": "test"}
-    with records.Records(tmp_path, plan, ["a", "b"]) as kept:
+    with records.Records(tmp_path, plan) as kept:
         for one in played:
             kept.add(one)
     data = (tmp_path / "games.jsonl").read_bytes()
@@ -118,7 +112,7 @@ def test_records_that_were_cut_anywhere(tmp_path: Path) -> None:
     for _ in range(max(20, RANDOM_CASES // 500)):
         cut = random.randrange(len(data) + 1)
         (tmp_path / "games.jsonl").write_bytes(data[:cut])
-        with records.Records(tmp_path, plan, ["a", "b"]) as kept:
+        with records.Records(tmp_path, plan) as kept:
             there = data[:cut].count(b"\n")
             assert sorted(kept.done) == list(range(there))
             for one in played:
@@ -128,7 +122,7 @@ def test_records_that_were_cut_anywhere(tmp_path: Path) -> None:
 
 
 def test_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only dates come from the clock on the wall."""
+    """Check that only dates come from the wall clock."""
     wall = iter(range(10**9, 0, -1000))
     usual = play(unit(3))
     monkeypatch.setattr(time, "time", lambda: float(next(wall)))

@@ -1,5 +1,5 @@
-"""A game more is its folder, one line in the registry, a perft table and a golden playthrough:
-`quartet new-game` makes one, and the house takes it."""
+"""A new game is a package, a registry line, a perft table and a golden playthrough: `quartet
+new-game` makes one, and the toolkit works with it."""
 
 from __future__ import annotations
 
@@ -18,71 +18,84 @@ GAME = "tictac"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", GAME)
 
 
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        (GAME, f"there is a module called {GAME} already; choose another name"),
-        ("json", "there is a module called json already; choose another name"),
+        (GAME, f"there is already a module called {GAME}; choose another name"),
+        ("json", "there is already a module called json; choose another name"),
         ("data", "tests/data"),
-        ("Go", "'Go' is no name of a package: use small letters and digits"),
-        ("../up", "'../up' is no name of a package: use small letters and digits"),
-        ("class", "'class' is no name of a package: use small letters and digits"),
+        ("Go", "'Go' cannot name a package: use small letters and digits"),
+        ("../up", "'../up' cannot name a package: use small letters and digits"),
+        ("class", "'class' cannot name a package: use small letters and digits"),
     ],
 )
-def test_a_name_that_will_not_do_is_refused(house: Path, name: str, complaint: str) -> None:
-    before = sorted(house.glob("*"))
-    (house / "tests" / "data" / "data").mkdir(exist_ok=True)
-    done = checkout.python(house, "-m", "quartet", "new-game", name)
+def test_bad_names_are_rejected(project: Path, name: str, complaint: str) -> None:
+    before = sorted(project.glob("*"))
+    (project / "tests" / "data" / "data").mkdir(exist_ok=True)
+    done = checkout.python(project, "-m", "quartet", "new-game", name)
     assert done.returncode == 2
     assert done.stderr.startswith("quartet: ")
     assert done.stderr.count("\n") == 1
     assert complaint in done.stderr
-    assert sorted(house.glob("*")) == before
+    assert sorted(project.glob("*")) == before
 
 
-def test_it_keeps_every_promise_of_a_game(house: Path) -> None:
-    done = checkout.python(
-        house,
-        "-m",
-        "pytest",
-        "-q",
-        "-k",
-        GAME,
-        "-m",
-        "",
+def passes(project: Path, *files: str, **environment: str) -> None:
+    """Run the tests of the fifth game in these files."""
+    words = ("-m", "pytest", "-q", "-k", GAME, "-m", "", *files)
+    done = checkout.python(project, *words, **environment)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+def test_it_passes_the_contract_of_games(project: Path) -> None:
+    passes(
+        project,
         "tests/test_contract.py",
         "tests/test_imports.py",
         "tests/test_scenes.py",
         "tests/test_engine_seat.py",
         "tests/test_take_back.py",
         "tests/test_web_play.py",
+        "tests/test_web_openings.py",
         "tests/test_web_review.py",
         "tests/test_web_runs.py",
         QUARTET_RANDOM_CASES="500",
     )
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout
 
 
-def test_the_house_keeps_its_rules(house: Path) -> None:
-    rules = (
-        "tests/test_imports.py::test_nobody_imports_what_he_must_not",
-        "tests/test_imports.py::test_only_the_registry_lists_the_games",
+def test_the_page_has_everything_for_it(project: Path) -> None:
+    """Names, rematch, guests, animation, score, editor and position search.
+
+    tests/test_page_games.py plays it and shows its rules, and tests/test_page_review.py reviews it.
+    """
+    passes(
+        project,
+        "tests/test_page_board.py",
+        "tests/test_page_people.py",
+        "tests/test_page_rules.py",
     )
-    done = checkout.python(house, "-m", "pytest", "-q", "-m", "", *rules)
+
+
+def test_its_imports_are_allowed(project: Path) -> None:
+    rules = (
+        "tests/test_imports.py::test_every_import_is_allowed",
+        "tests/test_imports.py::test_only_the_registry_names_games",
+    )
+    done = checkout.python(project, "-m", "pytest", "-q", "-m", "", *rules)
     assert done.returncode == 0, done.stdout
 
 
-def test_without_its_data_files_it_fails(house: Path) -> None:
-    data = house / "tests" / "data" / GAME
+def test_without_its_data_files_it_fails(project: Path) -> None:
+    data = project / "tests" / "data" / GAME
     data.rename(data.with_name("hidden"))
     try:
         done = checkout.python(
-            house,
+            project,
             "-m",
             "pytest",
             "-q",
@@ -97,18 +110,18 @@ def test_without_its_data_files_it_fails(house: Path) -> None:
     assert done.returncode == 1, done.stdout
 
 
-def test_the_command_line_knows_it(house: Path) -> None:
-    games = checkout.python(house, "-m", "quartet", "games")
+def test_the_command_line_lists_it(project: Path) -> None:
+    games = checkout.python(project, "-m", "quartet", "games")
     assert (games.returncode, games.stderr) == (0, "")
     assert GAME in games.stdout
-    perft = checkout.python(house, "-m", "quartet", "perft", GAME, "5")
+    perft = checkout.python(project, "-m", "quartet", "perft", GAME, "5")
     assert perft.stdout.splitlines()[-1:] == ["15120"], perft.stderr
 
 
-def test_it_is_played_judged_and_replayed(house: Path, tmp_path: Path) -> None:
+def test_it_is_played_judged_and_replayed(project: Path, tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
     match = checkout.python(
-        house,
+        project,
         "-m",
         "quartet",
         "match",
@@ -126,23 +139,23 @@ def test_it_is_played_judged_and_replayed(house: Path, tmp_path: Path) -> None:
     assert result["plies"] == 9
     assert [seat["share"] for seat in result["seats"]] == [0.5, 0.5], "perfect play draws"
     assert [seat["lost"] for seat in result["seats"]] == [[], []]
-    replay = checkout.python(house, "-m", "quartet", "replay", GAME, str(log))
+    replay = checkout.python(project, "-m", "quartet", "replay", GAME, str(log))
     assert replay.returncode == 0, replay.stderr
 
 
-def test_it_is_measured(house: Path) -> None:
-    done = checkout.python(house, "-m", "quartet.bench", GAME)
+def test_tournaments_and_tests_play_it(project: Path) -> None:
+    done = checkout.python(project, "-m", "quartet.bench", GAME)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{GAME} ")
 
 
-def test_its_versions_are_compared(house: Path, tmp_path: Path) -> None:
-    """Pairs, Swiss, Elo and the pentanomial test on a game of two seats, by programs and in
+def test_two_versions_are_compared(project: Path, tmp_path: Path) -> None:
+    """Play pairs, Swiss and the pentanomial test in a game of two seats, with programs and in
     process."""
 
     def quartet(*arguments: str, code: int = 0) -> dict[str, Any]:
         done = checkout.python(
-            house,
+            project,
             "-m",
             "quartet",
             *arguments,
@@ -169,9 +182,9 @@ def test_its_versions_are_compared(house: Path, tmp_path: Path) -> None:
     )
     assert swiss["games"] == 4 * 6
     assert sum(player["games"] for player in swiss["players"]) == 2 * 24
-    everybody = quartet("tournament", GAME, *players, "--in-process", "--games", "9")
-    assert everybody["games"] == 3 * 10
-    assert everybody["ranking"][0] == "good"
+    robin = quartet("tournament", GAME, *players, "--in-process", "--games", "9")
+    assert robin["games"] == 3 * 10
+    assert robin["ranking"][0] == "good"
     two = quartet("tournament", GAME, *players[2:], "--games", "2", "--clock", "60000")
     assert [player["games"] for player in two["players"]] == [2, 2]
     assert [player["score"] for player in two["players"]] == [0, 2]

@@ -1,5 +1,4 @@
-"""Everything that reads, before inputs that nobody would write; `python -m tests.fuzz` has
-the long form."""
+"""Parsers survive short runs of the fuzzer; `python -m tests.long.fuzz` has long ones."""
 
 from __future__ import annotations
 
@@ -14,14 +13,15 @@ from hypothesis import strategies as st
 
 from core.errors import QuartetError, TextError
 from quartet.judge.seats.seat import read_info
-from tests import fuzz, readers
+from tests import readers
 from tests.games import RANDOM_CASES
+from tests.long import fuzz
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 KEPT = Path(__file__).parent / "data" / "fuzz"
-"""Inputs that once broke something, in a folder for each target."""
+"""Inputs that once broke a contract, one folder per target."""
 
 
 @pytest.fixture(params=readers.TARGETS)
@@ -32,11 +32,11 @@ def target(request: pytest.FixtureRequest) -> readers.Target:
 @pytest.mark.parametrize(
     "path", sorted(KEPT.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}"
 )
-def test_what_was_broken_stays_mended(path: Path) -> None:
+def test_former_findings_stay_fixed(path: Path) -> None:
     fuzz.attempt(readers.TARGETS[path.parent.name], path.read_bytes())
 
 
-def test_spoilt_inputs_are_taken_or_refused(target: readers.Target) -> None:
+def test_mutated_inputs_are_accepted_or_rejected(target: readers.Target) -> None:
     inputs = max(50, RANDOM_CASES // 100)
     *_, done = fuzz.fuzz(target, seed=RANDOM_CASES, inputs=inputs, seconds=60)
     assert done > len(target.seeds())
@@ -47,11 +47,11 @@ WORDS = {
     for name, target in readers.TARGETS.items()
     if name not in {"weights", "samples"}
 }
-"""What the good inputs of a target are made of; sealed files have no words."""
+"""Target -> the words of its valid inputs; sealed files have none."""
 
 
 def texts(words: Sequence[bytes]) -> st.SearchStrategy[bytes]:
-    """Lines of words of a language, and of what is none."""
+    """Draw lines of words of a language and of other texts."""
     word = st.one_of(
         st.sampled_from(words),
         st.integers().map(lambda number: b"%d" % number),
@@ -67,7 +67,7 @@ def texts(words: Sequence[bytes]) -> st.SearchStrategy[bytes]:
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_any_words_are_taken_or_refused(name: str) -> None:
+def test_any_words_are_accepted_or_rejected(name: str) -> None:
     @given(data=texts(WORDS[name]))
     def read(data: bytes) -> None:
         fuzz.attempt(readers.TARGETS[name], data)
@@ -98,7 +98,7 @@ def test_a_finding_is_kept(tmp_path: Path) -> None:
     assert b"1" not in path.read_bytes()
 
 
-def test_there_is_no_such_target() -> None:
+def test_an_unknown_target_is_rejected() -> None:
     done = CliRunner().invoke(fuzz.main, ["nonsense"])
     assert isinstance(done.exception, QuartetError)
     assert str(done.exception).startswith("there is no target nonsense; there are: positions")
@@ -112,9 +112,11 @@ def test_there_is_no_such_target() -> None:
         "info depth 1 nodes 2 seconds inf",
         f"info depth 1 nodes {10**30} seconds 1",
         "info depth 1 nodes 2 seconds -1",
+        "info nodes 2 depth 1 seconds 3",
+        "note depth 1 nodes 2 seconds 3",
     ],
 )
-def test_what_no_search_can_say_is_no_info(line: str) -> None:
+def test_impossible_search_reports_are_ignored(line: str) -> None:
     assert read_info(line) is None
     assert read_info(line + "\ninfo depth 1 nodes 2 seconds 3") is not None
 

@@ -1,4 +1,5 @@
-"""A version against standing opponents: the rating, what is kept of it, and the curve."""
+"""`quartet gauntlet` rates a player against fixed opponents, keeps the rating, and shows the
+curve."""
 
 from __future__ import annotations
 
@@ -11,21 +12,21 @@ import pytest
 
 from core.errors import TextError
 from quartet.arena import gauntlet
-from quartet.arena.exam import Line
-from quartet.arena.gauntlet import Kept, elo_of, measured
+from quartet.arena.gauntlet import OpponentScore, RatingRecord, elo_of, rate_score
 from quartet.arena.sprt import expected_score
+from quartet.arena.store import read_lines
 from quartet.cli.gauntlet import standing
 from quartet.judge.seats import versions
 from quartet.registry import GAMES, is_held_out, is_player
 from tests.test_match_lines import quartet
 
-KEPT = Kept(
+KEPT = RatingRecord(
     day="2026-11-23", commit="0" * 40, player="bot", opponents=["greedy"], conditions={"nodes": "9"},
     seed=1, games=8, share=0.75, error=0.1, elo=190.8, low=20.0, high=None, records="runs/a",
 )  # fmt: skip
 
 
-def test_a_share_as_elo() -> None:
+def test_elo_of_a_win_share() -> None:
     assert elo_of(0.5, 2) == 0
     assert elo_of(0.25, 4) == 0
     assert elo_of(expected_score(120), 2) == pytest.approx(120)
@@ -35,32 +36,34 @@ def test_a_share_as_elo() -> None:
 
 
 def test_the_interval_is_over_blocks() -> None:
-    line = Line({0: [1.0, 0.0, 0.0, 0.0], 1: [1.0, 1.0, 0.0, 0.0], 2: [1.0, 1.0, 1.0, 0.0]}, [])
-    found = measured(line, 4)
+    line = OpponentScore(
+        {0: [1.0, 0.0, 0.0, 0.0], 1: [1.0, 1.0, 0.0, 0.0], 2: [1.0, 1.0, 1.0, 0.0]}, []
+    )
+    found = rate_score(line, 4)
     assert found.share == 0.5
     assert found.error == pytest.approx(0.25 / math.sqrt(3))
     assert found.rating.low < found.rating.elo == elo_of(0.5, 4) < found.rating.high
     assert found.rating.low == pytest.approx(elo_of(0.5 - 1.959964 * found.error, 4))
-    alike = measured(Line({0: [0.5, 0.5], 1: [0.5, 0.5]}, []), 4).rating
+    alike = rate_score(OpponentScore({0: [0.5, 0.5], 1: [0.5, 0.5]}, []), 4).rating
     assert (alike.low, alike.high) == (-math.inf, math.inf)
-    pairs = measured(Line({0: [1.0, 0.0], 1: [1.0, 1.0]}, []), 2).rating
+    pairs = rate_score(OpponentScore({0: [1.0, 0.0], 1: [1.0, 1.0]}, []), 2).rating
     assert pairs.elo == pytest.approx(elo_of(0.75, 2))
     assert pairs.low < pairs.elo
 
 
-def test_what_is_kept_is_read_and_replaced(tmp_path: Path) -> None:
+def test_a_kept_rating_is_read_and_replaced(tmp_path: Path) -> None:
     file = tmp_path / "ratings" / "x.jsonl"
-    assert gauntlet.read(file) == []
+    assert read_lines(file, RatingRecord) == []
     other = msgspec.structs.replace(KEPT, records="runs/b", conditions={"nodes": "10"})
     gauntlet.keep(file, KEPT)
     gauntlet.keep(file, other)
     more = msgspec.structs.replace(KEPT, games=16)
     gauntlet.keep(file, more)
-    assert gauntlet.read(file) == [other, more]
+    assert read_lines(file, RatingRecord) == [other, more]
     assert list(gauntlet.comparable([KEPT, other, more]).values()) == [[other], [KEPT, more]]
     file.write_text("{}\n")
-    with pytest.raises(TextError, match="cannot be read"):
-        gauntlet.read(file)
+    with pytest.raises(TextError, match="line 1: "):
+        read_lines(file, RatingRecord)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -100,7 +103,7 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
     assert said == "quartet: no rating of connexion is kept below docs/ratings yet\n"
 
 
-def test_a_table_of_four_takes_every_order_of_turns(tmp_path: Path) -> None:
+def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
     names = ("greedy", "random", "beam:100")
     against = [word for name in names for word in ("--against", name)]
     short = ("--nodes", "10", "--in-process", "--crowded", "--jobs", "1", "--option", "moves=2")
@@ -117,6 +120,52 @@ def test_a_table_of_four_takes_every_order_of_turns(tmp_path: Path) -> None:
     assert "takes 3 opponents at least" in few.stderr
 
 
-def test_commits_cannot_be_met_in_process() -> None:
+def test_commits_are_rejected_in_process() -> None:
     done = quartet("gauntlet", "ataxx", "--in-process", code=2)
     assert "--in-process is for this checkout's players" in done.stderr
+
+
+def test_against_the_pool_it_is_the_former_exam_with_a_rating(tmp_path: Path) -> None:
+    """Check that `exam --half odd` equals `gauntlet --pool train`."""
+    quick = ("--in-process", "--nodes", "20", "--jobs", "1", "--crowded", "--games", "20", "--json")
+    former = ("exam", "ugolki", "--player", "greedy", *quick, "--out", "former")
+    before = json.loads(quartet(*former, "--half", "odd", cwd=tmp_path).stdout)
+    words = ("gauntlet", "ugolki", "greedy", *quick, "--pool", "train")
+    found = json.loads(quartet(*words, cwd=tmp_path).stdout)
+    assert found["scores"]["groups"] == {"train": before["halves"]["odd"]}
+    assert found["scores"]["opponents"] == before["opponents"]
+    assert found["share"] == pytest.approx(before["halves"]["odd"]["share"], abs=1e-6)
+    assert (tmp_path / "docs/ratings/ugolki.jsonl").read_text().count("\n") == 1
+    again = json.loads(quartet(*former, "--pool", "odd", cwd=tmp_path).stdout)
+    assert again["halves"] == before["halves"]
+    shown = quartet("runs", found["records"], cwd=tmp_path).stdout
+    assert "ugolki, gauntlet of greedy: 24 games, seed 1" in shown
+    assert "rated greedy: Elo" in shown or "of the wins" in shown
+
+
+def test_one_command_plays_the_curve_over_time(tmp_path: Path) -> None:
+    """Check that each factor is a separate run with its records, and resumes."""
+    rated = ("gauntlet", "ataxx", "greedy", "--table", "random", "--games", "4", "--in-process")
+    bounds = ("--nodes", "20", "--nodes", "random=2", "--scale", "1,2.5")
+    words = (*rated, "--jobs", "1", "--crowded", *bounds, "--out", "curve")
+    found = json.loads(quartet(*words, "--json", cwd=tmp_path).stdout)
+    assert [one["conditions"]["nodes"] for one in found] == ["20 random=2", "50 random=5"]
+    assert [one["games"] for one in found] == [4, 4]
+    assert {path.name for path in (tmp_path / "curve").iterdir()} == {"x1", "x2.5"}
+    shown = quartet(*words, cwd=tmp_path).stdout.splitlines()
+    assert shown[-1].split()[:3] == ["50", "random=5", "4"]
+    assert (tmp_path / "docs/ratings/ataxx.jsonl").read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--scale", "1,2"), "--scale multiplies --clock and --nodes: pass one of them"),
+        (("--scale", "1,x", "--nodes", "9"), "--scale: 'x' is not a positive number"),
+        (("--scale", "0", "--nodes", "9"), "--scale: '0' is not a positive number"),
+        (("--scale", "1", "--nodes", "many"), "--nodes many: 'many' is not a positive number"),
+    ],
+)
+def test_wrong_factors(words: tuple[str, ...], why: str) -> None:
+    assert why in quartet("gauntlet", "ataxx", "--in-process", "--against", "random", *words,
+                          code=2).stderr  # fmt: skip

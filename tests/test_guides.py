@@ -1,4 +1,4 @@
-"""The guides say what happens: commands of their `console` blocks print what stands below them."""
+"""Commands in `console` blocks of the guides print the text below them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ GUIDES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMANDS = r"(?:quartet|python3?|pip|pipx|uv|pytest|bash|ugolki\.exe) "
-"""What a line of a guide begins with that is to be typed."""
+"""Pattern of the start of a line that a reader types."""
 LINES = {"README": 90, "CONTRIBUTING": 80}
-"""A document has fewer; any other has fewer than 120."""
+"""Maximum lines of such a document. Any other has fewer than 120."""
 QUESTIONS = {
-    "how strong": ("docs/results/ugolki.md", r"bot against three .* \+- "),
+    "how strong": ("docs/results/ugolki.md", r"bot against three .* ± "),
     "how sure": ("docs/results.md", r"the error is the standard error"),
     "how to hand in": ("docs/hand-in.md", r"quartet pack nypc "),
     "how to add a game": ("docs/add-a-game.md", r"quartet new-game "),
     "who judges": ("docs/architecture.md", r"`quartet\.judge\.match\.Match` plays every game"),
 }
-"""What a stranger asks -> the page with the answer, and what it says there."""
+"""A newcomer's question -> the page with the answer, and a phrase of that answer."""
 CLICKS = 2
 
 
@@ -39,7 +39,7 @@ def blocks(guide: Path, kind: str) -> list[str]:
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
-    """Every command with what it is to print."""
+    """Yield every command with its expected output."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         yield command, expected
@@ -51,7 +51,8 @@ WITH_COMMANDS = [guide for guide in GUIDES if blocks(guide, "console")]
 @pytest.mark.slow
 @pytest.mark.parametrize("guide", WITH_COMMANDS, ids=lambda guide: guide.stem)
 def test_commands_print_what_the_guide_says(guide: Path, tmp_path: Path) -> None:
-    """In one folder, one after the other, as a reader types them; `...` stands for what varies."""
+    """Run the commands in one folder, one after the other, as a reader types them. `...` stands for
+    text that varies."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -96,9 +97,9 @@ def test_python_of_the_guides_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "guide", sorted((ROOT / "docs").glob("*.md")), ids=lambda guide: guide.stem
 )
-def test_commands_are_tried_or_marked(guide: Path) -> None:
-    """`console` is tried above; what takes long, asks a person, or needs another system has a title
-    that says so."""
+def test_commands_are_run_or_have_a_title(guide: Path) -> None:
+    """Check that blocks with slow, interactive or foreign commands have a title; `console` blocks
+    are run above."""
     text = guide.read_text("utf-8")
     assert not re.findall(r"^```sh$", text, re.MULTILINE)
     outside = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -106,7 +107,7 @@ def test_commands_are_tried_or_marked(guide: Path) -> None:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_links_lead_somewhere(guide: Path) -> None:
+def test_links_have_targets(guide: Path) -> None:
     for link in LINK.findall(guide.read_text("utf-8")):
         target, _, anchor = link.partition("#")
         if "://" in target:
@@ -129,14 +130,14 @@ def test_a_guide_is_short(guide: Path) -> None:
 
 
 def linked(page: Path) -> set[Path]:
-    """The documents of ours that a page leads to."""
+    """Return the project's documents that a page links to."""
     links = (link.partition("#")[0] for link in LINK.findall(page.read_text("utf-8")))
     found = {(page.parent / link).resolve() for link in links if link and "://" not in link}
     return {path for path in found if path.suffix == ".md"}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_what_a_stranger_asks_is_two_clicks_away(question: str) -> None:
+def test_answers_to_frequent_questions_are_two_links_away(question: str) -> None:
     seen = todo = {ROOT / "README.md"}
     for _ in range(CLICKS):
         todo = {path for page in todo for path in linked(page)} - seen

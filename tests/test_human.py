@@ -1,4 +1,4 @@
-"""A person in a seat: the keys of the terminal, what they select, and a game at a real terminal."""
+"""A human selects moves with the keys of the terminal, and plays games at a real terminal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet import registry
-from quartet.cli.keys import split
-from quartet.cli.person import Action, Selection
+from quartet.cli.terminal.keys import split
+from quartet.cli.terminal.selection import Action, Selection
 from quartet.judge import game as games
-from quartet.judge.logs.check import BROKEN, CheckedLog, check
+from quartet.judge.logs.check import check
+from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.logs.jsonl import read_log
+from quartet.judge.logs.replays import ABORTED
 from quartet.judge.turn import Verdict
 from ugolki.reference import Position
 
@@ -58,7 +60,7 @@ def selection() -> Selection:
 
 
 def feed(selection: Selection, *keys: str) -> object:
-    """Feed keys until something comes of one."""
+    """Feed keys; return the first outcome, None if there is none."""
     for key in keys:
         outcome = selection.feed(key)
         if outcome is not None:
@@ -66,7 +68,7 @@ def feed(selection: Selection, *keys: str) -> object:
     return None
 
 
-def test_a_piece_and_a_destination() -> None:
+def test_a_move_is_a_piece_and_a_destination() -> None:
     chosen = selection()
     assert chosen.cursor == "1 1"
     assert feed(chosen, "right", "right", "enter") is None
@@ -83,7 +85,7 @@ def test_escape_puts_the_piece_back() -> None:
     assert (chosen.taken, chosen.cursor) == ((), "2 1")
 
 
-def test_the_far_side_follows_the_last_one() -> None:
+def test_arrows_wrap_around() -> None:
     chosen = selection()
     feed(chosen, "left")
     assert chosen.cursor == chosen.options[-1] == "1 3"
@@ -93,7 +95,7 @@ def test_the_far_side_follows_the_last_one() -> None:
     assert chosen.cursor == "1 1"
 
 
-def test_rules_say_why_not() -> None:
+def test_illegal_moves_show_the_reason() -> None:
     chosen = selection()
     assert feed(chosen, *"3159", "enter") is None
     assert "four integers" in chosen.complaint
@@ -107,7 +109,7 @@ KEYS = st.sampled_from(
 
 
 @given(st.lists(KEYS, max_size=60), st.integers(0, 3))
-def test_whatever_is_pressed_only_legal_moves_come_out(keys: list[str], seat: int) -> None:
+def test_any_keys_give_legal_moves_only(keys: list[str], seat: int) -> None:
     position = Position.start()
     for _ in range(seat):
         position = position.lose_turn()
@@ -121,7 +123,7 @@ def test_whatever_is_pressed_only_legal_moves_come_out(keys: list[str], seat: in
 
 
 class Terminal:
-    """The real command at a terminal of its own."""
+    """A `quartet` command at a private terminal."""
 
     def __init__(self, *arguments: str) -> None:
         import pty  # noqa: PLC0415  (Windows has none)
@@ -143,13 +145,12 @@ class Terminal:
         self._answered = 0
 
     def wait_for(self, words: str) -> None:
-        """Read until the terminal has shown `words`, after the last answer; they may have come
-        along with it."""
+        """Read until the terminal has shown `words` since the last answer, or together with it."""
         self._read_for(words, "", self._answered)
 
     def press(self, keys: str, words: str) -> None:
-        """Press keys until the terminal answers with `words`; again now and then, for keys are lost
-        while nobody reads them."""
+        """Press keys until the terminal shows `words`. Repeat them now and then: keys are lost
+        while no program reads them."""
         self._read_for(words, keys, len(self.seen))
 
     def _read_for(self, words: str, keys: str, start: int) -> None:
@@ -178,24 +179,24 @@ class Terminal:
         while words not in self.seen[seen:]:
             assert time.monotonic() < give_up, self.seen[-2000:]
             if asked.search(self.seen, seen) or time.monotonic() > again:
-                time.sleep(0.02)  # keys are lost while nobody reads them
+                time.sleep(0.02)  # keys are lost while no program reads them
                 seen, again = len(self.seen), time.monotonic() + 0.5
                 os.write(self._end, b"\r")
             assert self.read(0.1) or words in self.seen[seen:], self.seen[-2000:]
 
     def read(self, seconds: float) -> bool:
-        """Take in what is shown, if anything is before long; False at the end."""
+        """Read what the terminal shows within `seconds`, if anything. Return False at the end."""
         if not select.select([self._end], [], [], seconds)[0]:
             return True
         try:
             data = os.read(self._end, 65536)
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # on Linux: the other end is closed
             return False
         self.seen += data.decode("utf-8", "replace")
         return bool(data)
 
     def close(self) -> int:
-        """Read on to the end; gives the exit status."""
+        """Read to the end; return the exit status."""
         give_up = time.monotonic() + ENOUGH
         try:
             while time.monotonic() < give_up and self.read(0.1):
@@ -207,7 +208,7 @@ class Terminal:
 
 
 @at_a_terminal
-def test_a_person_plays_at_a_terminal(tmp_path: Path) -> None:
+def test_a_human_plays_at_a_terminal(tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
     terminal = Terminal(
         "match", "ugolki", "human", "none", "none", "none", "--moves", "2", "--log", str(log)
@@ -218,7 +219,7 @@ def test_a_person_plays_at_a_terminal(tmp_path: Path) -> None:
     terminal.press("\r", "put it back")
     terminal.press("\r", "3 1 → ")
     terminal.wait_for("take it")
-    terminal.press("q", "the game was left after 4 plies; the log is kept in")
+    terminal.press("q", "the game was aborted after 4 plies; the log is in")
     assert terminal.close() == 130
     kept = read_log(log.read_bytes())
     assert len(kept.turns) == 1
@@ -243,14 +244,14 @@ def test_a_match_is_stepped(tmp_path: Path) -> None:
         "60",
         "--step",
     )
-    terminal.wait_for("run on")
-    terminal.press("i", "run on")
+    terminal.wait_for("play on")
+    terminal.press("i", "play on")
     terminal.press("p", ", after 8 plies")
     assert terminal.close() == 0
 
 
 @at_a_terminal
-def test_the_person_can_be_interrupted(tmp_path: Path) -> None:
+def test_a_human_can_be_interrupted(tmp_path: Path) -> None:
     terminal = Terminal("match", "ugolki", "human", "none", "none", "none")
     terminal.wait_for("take it")
     os.killpg(terminal.process.pid, signal.SIGINT)
@@ -261,29 +262,29 @@ def test_the_person_can_be_interrupted(tmp_path: Path) -> None:
 
 
 TABLES = {"ugolki": ("human", "greedy", "none", "none", "--moves", "3")}
-"""Who sits at the table, where that is not a person and one opponent."""
+"""Players of tables other than a human with one opponent."""
 
 
 def table_of(name: str) -> tuple[str, ...]:
-    """A person first, and a quick opponent."""
+    """Return a human on the first seat, and a quick opponent."""
     return TABLES.get(name, ("human", "greedy"))
 
 
 def written(name: str, number: int) -> str:
-    """A legal move at the start, as it is typed."""
+    """Return a legal move at the start, as typed."""
     start = games.load(name).position.start()
     scene = cast("SceneModule", registry.load(name, "scene"))
     return scene.write(start.legal()[number], start)
 
 
 def key_of(name: str, action: Action) -> str:
-    """What to press for a command at the start."""
+    """Return the keys for a command at the start."""
     scene = cast("SceneModule", registry.load(name, "scene"))
     return Selection(scene, games.load(name).position.start()).key_of(action)
 
 
 def checked(name: str, log: Path) -> CheckedLog:
-    """A log, which must be right, by the library and by the command line."""
+    """Check a log by the library and by the command line."""
     found = check(games.load(name), log.read_bytes())
     assert found.complaint is None
     command = [sys.executable, "-m", "quartet", "replay", name, str(log), "--quiet"]
@@ -294,7 +295,7 @@ def checked(name: str, log: Path) -> CheckedLog:
 
 @at_a_terminal
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_a_person_plays_a_whole_game(name: str, tmp_path: Path) -> None:
+def test_a_human_plays_a_whole_game(name: str, tmp_path: Path) -> None:
     log = tmp_path / "game.log"
     terminal = Terminal("match", name, *table_of(name), "--seconds", "5", "--log", str(log))
     terminal.wait_for("or type the move")
@@ -326,23 +327,23 @@ def test_a_person_plays_a_whole_game(name: str, tmp_path: Path) -> None:
 
 @at_a_terminal
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_a_person_leaves_with_ctrl_c(name: str, tmp_path: Path) -> None:
+def test_a_human_leaves_with_ctrl_c(name: str, tmp_path: Path) -> None:
     log = tmp_path / "game.log"
     terminal = Terminal("match", name, *table_of(name), "--log", str(log))
     terminal.wait_for("or type the move")
     terminal.type(written(name, 0), f": {written(name, 0)}")
     terminal.wait_for("or type the move")
     plies = 4 if name == "ugolki" else 2
-    terminal.press("\x03", f"the game was left after {plies} plies; the log is kept in {log}")
+    terminal.press("\x03", f"the game was aborted after {plies} plies; the log is in {log}")
     assert terminal.close() == 130
     assert "Traceback" not in terminal.seen
     found = checked(name, log)
-    assert f"{BROKEN} after " in found.notes[-1]
+    assert f"{ABORTED} after " in found.notes[-1]
     assert len(found.turns) == 2
 
 
 @at_a_terminal
-def test_with_a_program_nothing_is_taken_back(tmp_path: Path) -> None:
+def test_takebacks_need_players_that_allow_them(tmp_path: Path) -> None:
     program = f"{sys.executable} -m applegame --player greedy"
     terminal = Terminal("match", "applegame", "human", program, "--seconds", "60")
     terminal.wait_for("or type the move")
@@ -350,13 +351,13 @@ def test_with_a_program_nothing_is_taken_back(tmp_path: Path) -> None:
     terminal.type(written("applegame", 0), f": {written('applegame', 0)}")
     terminal.wait_for("or type the move")
     terminal.press("u", "no move can be taken back here")
-    terminal.press("\x03", "the game was left after 2 plies")
+    terminal.press("\x03", "the game was aborted after 2 plies")
     assert terminal.close() == 130
 
 
 @at_a_terminal
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_the_clock_of_a_person_runs_where_that_is_asked_for(name: str, tmp_path: Path) -> None:
+def test_the_clock_of_a_human_is_optional(name: str, tmp_path: Path) -> None:
     log = tmp_path / "game.log"
     clock = "--seconds", "0.1", "--human-clock", "--log", str(log)
     terminal = Terminal("match", name, *table_of(name), *clock)
@@ -366,11 +367,11 @@ def test_the_clock_of_a_person_runs_where_that_is_asked_for(name: str, tmp_path:
     terminal.press("\r", "gave no answer at ply 0 within 100 ms")
     if games.load(name).info.lines is None:
         terminal.wait_for("or type the move")
-        terminal.press("\x03", "the game was left after 4 plies")
+        terminal.press("\x03", "the game was aborted after 4 plies")
         assert terminal.close() == 130
         assert [turn.verdict for turn in checked(name, log).turns] == [Verdict.LATE, Verdict.OK]
         return
     assert terminal.close() == 0
     assert "FIRST gave no answer at ply 0 within 100 ms, after 0 plies" in terminal.seen
     assert log.read_text().splitlines()[-1].startswith("ABORT ")
-    assert checked(name, log).notes == ["FIRST lost by a foul: TLE"]
+    assert checked(name, log).notes == ["FIRST forfeited the game: TLE"]

@@ -1,5 +1,4 @@
-"""The rooms of the house keep apart, agents start with next to nothing, and only the registry knows
-which games there are."""
+"""Layers import only what they may, agents import little, and only the registry lists the games."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quartet import registry
-from tests.games import ROOT, Game
-from tests.houserules import FREE, HOUSE, violations
+from tests.games import ROOT, GameUnderTest
+from tests.import_rules import FREE, LAYERS, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,22 +36,22 @@ SLOW = {
     "pathlib",
     "inspect",
 }
-"""What an agent that is started for every move cannot afford to import."""
+"""Modules that would slow the start of an agent."""
 
 
-def test_nobody_imports_what_he_must_not() -> None:
+def test_every_import_is_allowed() -> None:
     assert violations(ROOT) == []
 
 
-def test_all_rooms_were_looked_at() -> None:
-    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
-    rooms |= {
+def test_every_layer_has_a_rule() -> None:
+    layers = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    layers |= {
         f"quartet.{path.stem}"
         for path in (ROOT / "quartet").iterdir()
         if path.suffix == ".py" or any(path.glob("*.py"))
     }
-    unknown = rooms - {*HOUSE, *FREE, *registry.GAMES.values(), "quartet.__init__"}
-    assert not unknown, "a new room: say in tests/houserules.py what it may import"
+    unknown = layers - {*LAYERS, *FREE, *registry.GAMES.values(), "quartet.__init__"}
+    assert not unknown, "a new layer: add to tests/import_rules.py what it may import"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_all_rooms_were_looked_at() -> None:
         ("quartet/registry.py", "from quartet import judge"),
     ],
 )
-def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
+def test_the_checker_finds_violations(tmp_path: Path, file: str, text: str) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     assert violations(tmp_path)[0].startswith(f"{file}:{len(text.splitlines())}: ")
@@ -129,15 +128,15 @@ def test_the_checker_sees(tmp_path: Path, file: str, text: str) -> None:
         ("quartet/cli/a.py", "from quartet import arena"),
     ],
 )
-def test_the_checker_lets_pass(tmp_path: Path, file: str, text: str) -> None:
+def test_the_checker_accepts_allowed_imports(tmp_path: Path, file: str, text: str) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     assert violations(tmp_path) == []
 
 
 def imported(*command: str, cwd: Path = ROOT) -> set[str]:
-    """The modules that a Python process imports before it ends, by its own account."""
-    # Without site: what this environment loads at every start is not the program's doing.
+    """Return the modules that a Python process imports, from its -X importtime."""
+    # Without site: this environment loads modules at every start.
     done = subprocess.run(
         [sys.executable, "-S", "-X", "importtime", *command],
         cwd=cwd,
@@ -150,7 +149,7 @@ def imported(*command: str, cwd: Path = ROOT) -> set[str]:
     return set(re.findall(r"\|\s+([\w.]+)$", done.stderr, re.MULTILINE))
 
 
-def test_agents_import_nothing_slow(whole_game: Game, tmp_path: Path) -> None:
+def test_agents_import_nothing_slow(whole_game: GameUnderTest, tmp_path: Path) -> None:
     if whole_game.info.exchange is not None:
         (tmp_path / whole_game.info.exchange.input).write_text(whole_game.reference.start().text())
     modules = imported("-m", registry.GAMES[whole_game.name], cwd=tmp_path)
@@ -158,15 +157,15 @@ def test_agents_import_nothing_slow(whole_game: Game, tmp_path: Path) -> None:
     assert {module.partition(".")[0] for module in modules} & SLOW == set()
 
 
-def test_the_look_at_imports_sees() -> None:
+def test_imported_finds_imports() -> None:
     assert {"json", "re", "enum"} <= imported("-c", "import json")
 
 
 def shared_code() -> Iterator[tuple[str, str]]:
-    """All that must work for any game: file names, and their text without comments and docstrings,
-    where a game may serve as example."""
-    for room in ("core", "quartet", "build"):
-        for path in (ROOT / room).rglob("*"):
+    """Yield files that must work for any game, and their text without comments and docstrings,
+    which may name a game as an example."""
+    for layer in ("core", "quartet", "build"):
+        for path in (ROOT / layer).rglob("*"):
             name = path.relative_to(ROOT).as_posix()
             if path.suffix in {".py", ".pyi"} and name != "quartet/registry.py":
                 tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -183,14 +182,14 @@ def shared_code() -> Iterator[tuple[str, str]]:
         yield name, (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_only_the_registry_lists_the_games() -> None:
+def test_only_the_registry_names_games() -> None:
     names = re.compile(
         rf"\b({'|'.join({*registry.GAMES, *registry.GAMES.values()})})\b", re.IGNORECASE
     )
-    told = [
+    found = [
         f"{file}: {line.strip()}"
         for file, text in shared_code()
         for line in text.splitlines()
         if names.search(line)
     ]
-    assert told == []
+    assert found == []

@@ -12,21 +12,23 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import psutil
 import pytest
 
-from quartet.judge.process.environment import environment
-from quartet.judge.process.folder import ANSWER_LIMIT, Folder
-from quartet.judge.process.once import STDERR_LIMIT, Drain, Ending, run
+from quartet.judge.process import once
+from quartet.judge.process.folder import ANSWER_LIMIT, ProgramFolder
+from quartet.judge.process.once import STDERR_LIMIT, Ending, PipeReader, run
+from quartet.judge.process.spawn import environment
 from quartet.judge.process.words import describe_exit, last_words
 from tests.processes import living_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quartet.judge.process.once import Run
+    from quartet.judge.process.once import ProcessResult
 
 PROGRAMS = Path(__file__).parent / "programs"
 ENOUGH = 60.0
@@ -38,8 +40,8 @@ posix = pytest.mark.skipif(os.name != "posix", reason="forks")
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """A word for a program's command line; afterwards no process with it may be alive, and no child
-    of ours be left."""
+    """Return a word for a program's command line. Afterwards no process with it may run, and no
+    child process may remain."""
     word = f"mark-{uuid.uuid4().hex}"
     before = living_children()
     yield word
@@ -53,8 +55,8 @@ def mark() -> Iterator[str]:
 
 def start(
     folder: Path, program: str, *arguments: str, seconds: float = ENOUGH, megabytes: float = 256
-) -> Run:
-    """Run one of our little programs."""
+) -> ProcessResult:
+    """Run a test program."""
     return run(
         [sys.executable, str(PROGRAMS / program), *arguments],
         folder,
@@ -63,7 +65,7 @@ def start(
     )
 
 
-def test_a_program_that_ends_well(tmp_path: Path, mark: str) -> None:
+def test_a_program_that_succeeds(tmp_path: Path, mark: str) -> None:
     outcome = start(tmp_path, "answer.py", "1 2 3 4", mark)
     assert (outcome.ending, outcome.exit, outcome.left_behind) == (Ending.EXITED, 0, 0)
     assert (tmp_path / "output.txt").read_text() == "1 2 3 4"
@@ -76,7 +78,7 @@ def test_a_string_goes_through_the_shell(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text().strip() == "hello"
 
 
-def test_the_environment_is_ours_and_what_is_added(
+def test_the_environment_is_inherited_and_extended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OURS", "1")
@@ -93,7 +95,7 @@ def test_the_environment_is_ours_and_what_is_added(
     )
 
 
-def test_what_changes_a_programs_behaviour_is_not_handed_on(
+def test_variables_that_change_programs_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8", "_STDBUF_O"):
@@ -110,13 +112,13 @@ def test_what_changes_a_programs_behaviour_is_not_handed_on(
     )
     seen = outcome.stderr.decode().splitlines()
     named = [line for line in seen if line.startswith(("('PYTHON", "('_STDBUF_", "('OURS'"))]
-    # Who asks for one of them, gets it.
+    # A requested one is used.
     assert named == ["('OURS', '1')", "('PYTHONHASHSEED', '7')", "('PYTHONPATH', '/theirs')"]
     assert environment()["PYTHONPATH"] == "/theirs"
     assert environment({"A": "1", "B": "2"}, {"B": "3"}).items() >= {"A": "1", "B": "3"}.items()
 
 
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_program(tmp_path: Path) -> None:
     outcome = run(["/no/such/program"], tmp_path, seconds=ENOUGH, megabytes=256)
     assert outcome.ending is Ending.NOT_STARTED
     assert "/no/such/program" in outcome.problem
@@ -165,7 +167,7 @@ def test_endless_output(tmp_path: Path, mark: str, stream: str) -> None:
 
 
 @posix
-def test_memory_of_the_whole_tree(tmp_path: Path, mark: str) -> None:
+def test_memory_includes_children(tmp_path: Path, mark: str) -> None:
     outcome = start(tmp_path, "hog.py", "200", mark, megabytes=150)
     assert outcome.ending is Ending.MEMORY
     assert outcome.megabytes > 150
@@ -181,7 +183,7 @@ def test_memory_within_the_limit(tmp_path: Path, mark: str) -> None:
 
 @posix
 @pytest.mark.parametrize("ways", ["child", "daemon", "child+daemon+child+daemon"])
-def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> None:
+def test_remaining_processes_are_ended(tmp_path: Path, mark: str, ways: str) -> None:
     outcome = start(tmp_path, "litter.py", ways, mark)
     assert (outcome.ending, outcome.exit) == (Ending.EXITED, 0)
     if sys.platform == "linux":
@@ -189,12 +191,14 @@ def test_what_is_left_behind_is_ended(tmp_path: Path, mark: str, ways: str) -> N
 
 
 @posix
-def test_who_dies_while_we_look_hides_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of a session is gone before it is known whose it was; the others of the session are
-    found all the same."""
-    from quartet.judge.process import posix as means  # noqa: PLC0415  (there is none on Windows)
+def test_a_process_that_dies_during_a_scan_hides_no_other(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """End the first process of a session before its owner is known: the others of the session are
+    found."""
+    from quartet.judge.process import posix as means  # noqa: PLC0415  (not on Windows)
 
-    tree = means.Tree()
+    tree = means.PosixTree()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     with subprocess.Popen(
@@ -219,7 +223,7 @@ def test_a_fork_bomb(tmp_path: Path, mark: str) -> None:
 
 
 @posix
-def test_other_children_of_ours_are_left_alone(tmp_path: Path) -> None:
+def test_other_children_are_left_alone(tmp_path: Path) -> None:
     sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
     earlier = [subprocess.Popen(sleeper), subprocess.Popen(sleeper, start_new_session=True)]
     later: list[subprocess.Popen[bytes]] = []
@@ -266,20 +270,20 @@ def test_an_interrupted_judge_ends_the_program(tmp_path: Path, mark: str) -> Non
         assert process.wait(ENOUGH) != 0
 
 
-def test_a_pipe_that_outlives_the_program_is_closed_at_its_end(
+def test_a_pipe_held_by_a_child_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("quartet.judge.process.once.DEATH_SECONDS", 0.1)
     end, writer = os.pipe()
     pipe = os.fdopen(end, "rb")
-    drain = Drain(pipe)
+    reader = PipeReader(pipe)
     os.write(writer, b"still here")
-    drain.finish()
+    reader.finish()
     closed = [pipe.closed]
     os.close(writer)
-    drain.join(ENOUGH)
+    reader.join(ENOUGH)
     assert [*closed, pipe.closed] == [False, True]
-    assert drain.kept == b"still here"
+    assert reader.kept == b"still here"
 
 
 def test_exit_codes_in_words() -> None:
@@ -331,28 +335,28 @@ def test_last_words_of_a_real_traceback(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def folder() -> Iterator[Folder]:
-    """A program's folder; when it is closed nothing of it may be left."""
-    folder = Folder("test")
+def folder() -> Iterator[ProgramFolder]:
+    """Yield a program's folder. Closing it must remove it completely."""
+    folder = ProgramFolder("test")
     yield folder
     home = folder.path.parent
     folder.close()
     assert not home.exists()
 
 
-def spoil(folder: Folder, program: str, *arguments: str) -> None:
-    """Let a program loose in the folder."""
+def spoil(folder: ProgramFolder, program: str, *arguments: str) -> None:
+    """Run a misbehaving program in the folder."""
     folder.prepare("input.txt", "hello\n", "output.txt")
     assert start(folder.path, program, *arguments).exit == 0
 
 
-def test_an_answer(folder: Folder) -> None:
+def test_an_answer(folder: ProgramFolder) -> None:
     spoil(folder, "answer.py", "1 2 3 4\\xff")
     answer = folder.read("output.txt")
     assert (answer.data, answer.size, answer.problem) == (b"1 2 3 4\xff", 8, None)
 
 
-def test_an_old_answer_is_not_taken_again_and_other_files_stay(folder: Folder) -> None:
+def test_an_old_answer_is_removed_and_other_files_stay(folder: ProgramFolder) -> None:
     spoil(folder, "answer.py", "1 2 3 4")
     (folder.path / "memory").write_text("x")
     folder.prepare("input.txt", "again\n", "output.txt")
@@ -366,7 +370,7 @@ def test_an_old_answer_is_not_taken_again_and_other_files_stay(folder: Folder) -
     ("kind", "word"),
     [("directory", "a directory"), ("pipe", "a pipe"), ("link", "a link"), ("device", "a link")],
 )
-def test_something_else_in_place_of_the_answer(folder: Folder, kind: str, word: str) -> None:
+def test_an_answer_that_is_not_a_file(folder: ProgramFolder, kind: str, word: str) -> None:
     spoil(folder, "replace.py", kind)
     answer = folder.read("output.txt")
     assert (answer.data, answer.problem) == (None, f"output.txt is {word}, not a file")
@@ -375,7 +379,7 @@ def test_something_else_in_place_of_the_answer(folder: Folder, kind: str, word: 
 
 
 @posix
-def test_a_huge_answer_is_not_read_whole(folder: Folder) -> None:
+def test_a_huge_answer_is_read_in_part(folder: ProgramFolder) -> None:
     spoil(folder, "replace.py", "huge")
     answer = folder.read("output.txt")
     assert answer.data == bytes(ANSWER_LIMIT)
@@ -383,7 +387,7 @@ def test_a_huge_answer_is_not_read_whole(folder: Folder) -> None:
 
 
 @posix
-def test_input_replaced_by_a_link_is_not_written_through(folder: Folder) -> None:
+def test_a_link_in_place_of_the_input_is_not_followed(folder: ProgramFolder) -> None:
     spoil(folder, "replace.py", "link", "input.txt")
     folder.prepare("input.txt", "new\n", "output.txt")
     assert (folder.path / "elsewhere").read_text() == "3 1 4 1"
@@ -392,7 +396,7 @@ def test_input_replaced_by_a_link_is_not_written_through(folder: Folder) -> None
 
 @posix
 @pytest.mark.parametrize("how", ["delete", "replace", "forbid", "fill"])
-def test_a_spoilt_folder_is_made_good(folder: Folder, tmp_path: Path, how: str) -> None:
+def test_a_damaged_folder_is_repaired(folder: ProgramFolder, tmp_path: Path, how: str) -> None:
     (tmp_path / "output.txt").write_text("not ours to remove")
     spoil(folder, "vandal.py", how, str(tmp_path))
     folder.read("output.txt")
@@ -404,8 +408,8 @@ def test_a_spoilt_folder_is_made_good(folder: Folder, tmp_path: Path, how: str) 
 
 
 @posix
-def test_directories_deeper_than_any_recursion() -> None:
-    folder = Folder("test")
+def test_very_deep_directories_are_removed() -> None:
+    folder = ProgramFolder("test")
     home = folder.path.parent
     try:
         spoil(folder, "replace.py", "deep")
@@ -422,11 +426,11 @@ def test_directories_deeper_than_any_recursion() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("number", range(20))
 def test_a_signal_while_a_program_is_being_started(tmp_path: Path, mark: str, number: int) -> None:
-    """Whenever it comes, in the middle of the start too, nothing is left."""
+    """Send a signal at any time, even during the start: no process remains."""
     timer = threading.Timer(0.0005 * number, os.kill, [os.getpid(), signal.SIGUSR1])
     before = signal.signal(signal.SIGUSR1, _interrupt)
     try:
-        # It may come before the program is started.
+        # The signal may arrive before the program starts.
         with pytest.raises(KeyboardInterrupt):  # noqa: PT012
             timer.start()
             run(
@@ -442,3 +446,19 @@ def test_a_signal_while_a_program_is_being_started(tmp_path: Path, mark: str, nu
 
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_the_wait_for_an_exit_is_short() -> None:
+    waits: list[float] = []
+
+    class Endless:
+        def wait(self, seconds: float) -> None:
+            waits.append(seconds)
+            raise psutil.TimeoutExpired(seconds)
+
+    tree = SimpleNamespace(members=list)
+    main: Any = Endless()
+    ending, _, peak, status = once._watch(main, cast("Any", tree), time.perf_counter(), 0.05, 100)
+    assert (ending, peak, status) == (once.Ending.LATE, 0.0, None)
+    assert min(waits) >= 0
+    assert max(waits) <= once.SAMPLE_EVERY

@@ -1,5 +1,5 @@
-"""The agents of the line judges: whole games, and whatever can go wrong. Always a legal move or a
-clean exit with status 0."""
+"""Agents of the line judges play whole games and survive every error: they play a legal move or
+exit with status 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.agent.files import GOOD
 from core.agent.lines import PANIC_MS, Agent, converse
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
-from core.messages import Finish, Init, Ready, Turn
+from core.messages import Finish, Init, Ready, YourTurn
 from core.players import Greedy, Uniform
 from core.timeman import SHARE
 from quartet.judge import game as games
@@ -44,8 +44,8 @@ def line_game(request: pytest.FixtureRequest) -> LineGame:
 
 
 class Disturbed:
-    """Between a judge and an agent: one line, by its number, reaches the agent as other lines. The
-    judge reads answers from a queue."""
+    """A channel between judge and agent that replaces one line, given by number, with other lines.
+    The judge reads answers from a queue."""
 
     def __init__(
         self, game: LineGame, number: int, change: Callable[[str], list[str]], name: str = "random"
@@ -68,8 +68,8 @@ class Disturbed:
 
 
 def disturbed_game(game: LineGame, seat: int, disturbed: Disturbed, plies: int) -> bool:
-    """Whether the game came to its end. An illegal answer, or silence of an agent that stays, fails
-    the test."""
+    """Return True if the game ended. An illegal answer, or silence of a running agent, fails the
+    test."""
     other = game.agent("random", 8)
     try:
         judge(game, (disturbed, other) if seat == 0 else (other, disturbed), plies=plies)
@@ -79,7 +79,7 @@ def disturbed_game(game: LineGame, seat: int, disturbed: Disturbed, plies: int) 
     return True
 
 
-class Broken:
+class CrashingPlayer:
     """A player that raises."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
@@ -97,7 +97,7 @@ class Asleep:
     """A player that must not be asked."""
 
     def choose(self, position: Position, limits: Limits) -> SearchInfo:  # noqa: ARG002
-        raise AssertionError("nobody should think here")
+        raise AssertionError("no search is expected here")
 
 
 class Clocked:
@@ -128,9 +128,9 @@ def test_a_second_game_in_the_same_process(line_game: LineGame) -> None:
     assert judge(line_game, agents, 1) != judge(line_game, agents, 2)
 
 
-@pytest.mark.parametrize("player", [Broken(), Cheat()])
-def test_a_bad_player_costs_no_game(
-    line_game: LineGame, player: Broken | Cheat, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("player", [CrashingPlayer(), Cheat()])
+def test_a_failing_player_loses_no_game(
+    line_game: LineGame, player: CrashingPlayer | Cheat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge(line_game, (line_game.agent(player=player), line_game.agent("random")))
     captured = capsys.readouterr()
@@ -140,13 +140,13 @@ def test_a_bad_player_costs_no_game(
 
 
 def first_turn(game: LineGame, agent: Agent, mine: int) -> tuple[Position, str | None]:
-    """The agent is FIRST and called with so many milliseconds on the clock: the start position, and
-    the answer."""
+    """Call the agent as FIRST with a clock in milliseconds; return the start position and the
+    answer."""
     start = game.rules.start(3)
     assert agent.hear(game.protocol.format_message(Ready(0), 0)) == "OK"
     if game.init:
         assert agent.hear(game.protocol.format_message(Init(start.text()), 0)) is None
-    return start, agent.hear(game.protocol.format_message(Turn(mine, 10000), 0))
+    return start, agent.hear(game.protocol.format_message(YourTurn(mine, 10000), 0))
 
 
 def is_legal(game: LineGame, position: Position, answer: str | None) -> bool:
@@ -158,8 +158,20 @@ def is_legal(game: LineGame, position: Position, answer: str | None) -> bool:
     return True
 
 
+def test_an_agent_moves_while_the_judge_continues_a_finished_game() -> None:
+    game = load("applegame")
+    agent = game.agent()
+    over = game.rules.start(3).play(game.pass_move).play(game.pass_move)
+    assert agent.hear(game.protocol.format_message(Ready(0), 0)) == "OK"
+    agent.hear(game.protocol.format_message(Init(over.text()), 0))
+    agent._position = over
+    answer = agent.hear(game.protocol.format_message(YourTurn(PANIC_MS - 1, 10000), 0))
+    assert answer is not None
+    assert game.protocol.parse_answer(answer, 0) == over.pseudolegal()[-1]
+
+
 @pytest.mark.parametrize("mine", [PANIC_MS - 1, 1, 0, -5])
-def test_a_short_clock_is_no_time_to_think(line_game: LineGame, mine: int) -> None:
+def test_a_short_clock_gives_an_immediate_answer(line_game: LineGame, mine: int) -> None:
     start, answer = first_turn(line_game, line_game.agent(player=Asleep()), mine)
     assert is_legal(line_game, start, answer)
 
@@ -185,8 +197,8 @@ def test_deadlines_are_on_the_clock_of_compiled_searches(line_game: LineGame) ->
     assert core.agent.lines.CLOCK is core.native.clock.now
 
 
-def test_where_nothing_is_compiled_agents_have_a_clock_all_the_same(line_game: LineGame) -> None:
-    """The last resort of a contest: plain Python alone."""
+def test_agents_have_a_clock_without_compiled_modules(line_game: LineGame) -> None:
+    """Check the fallback of a contest: plain Python alone."""
     code = f"""
 import importlib.abc, sys, time
 class NothingCompiled(importlib.abc.MetaPathFinder):
@@ -205,10 +217,10 @@ assert game.agent().hear("READY FIRST") == "OK"
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("noise", ["hello", "TUR", "\x00\x01", "é", "[RESULT]", "-1 -1 -1 -1", ""])
-def test_an_unknown_line_costs_nothing(
+def test_an_unknown_line_is_ignored(
     line_game: LineGame, seat: int, noise: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Wherever it comes, every call is answered once, by a legal move."""
+    """Insert it at every place: each request gets one answer, a legal move."""
     for number in range(14):
         disturbed = Disturbed(line_game, number, lambda line: [noise, line])
         assert disturbed_game(line_game, seat, disturbed, plies=16)
@@ -218,7 +230,7 @@ def test_an_unknown_line_costs_nothing(
     assert captured.err.count("\n") <= 14
 
 
-def test_an_unknown_line_after_the_last_move_costs_nothing(line_game: LineGame) -> None:
+def test_an_unknown_line_after_the_last_move_is_ignored(line_game: LineGame) -> None:
     for seat in (0, 1):
         whole = Disturbed(line_game, -1, lambda line: [line])
         assert disturbed_game(line_game, seat, whole, plies=1000)
@@ -228,8 +240,8 @@ def test_an_unknown_line_after_the_last_move_costs_nothing(line_game: LineGame) 
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_torn_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
-    """Each of the first lines, cut at every place; the game goes on after it."""
+def test_truncated_lines_give_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+    """Cut each of the first lines at every place; the game continues after it."""
     ends = set()
     for number in range(7):
         for cut in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 25, 60, 150):
@@ -239,7 +251,7 @@ def test_torn_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_doubled_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+def test_repeated_lines_give_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
     for number in range(2, 12):
         disturbed_game(
             line_game, seat, Disturbed(line_game, number, lambda line: [line, line]), plies=8
@@ -247,16 +259,16 @@ def test_doubled_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, se
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_missing_lines_leave_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
+def test_missing_lines_give_legal_moves_or_a_clean_exit(line_game: LineGame, seat: int) -> None:
     for number in range(12):
-        # Nobody can answer a call that does not come.
+        # A program cannot answer a call that does not come.
         disturbed = Disturbed(
             line_game, number, lambda line: [line] if line.split()[0] in CALLS else []
         )
         disturbed_game(line_game, seat, disturbed, plies=8)
 
 
-def test_garbage_never_makes_an_agent_raise(line_game: LineGame) -> None:
+def test_garbage_raises_no_exception_in_an_agent(line_game: LineGame) -> None:
     random = Random(5)
 
     def change(line: str) -> list[str]:
@@ -270,7 +282,7 @@ def test_garbage_never_makes_an_agent_raise(line_game: LineGame) -> None:
     for _ in range(100):
         disturbed = Disturbed(line_game, random.randrange(16), change)
         other = line_game.agent("random", 8)
-        # garbage may look like another line, and then a good answer to it is a foul
+        # garbage may look like another line, and then a good answer to it is illegal
         with contextlib.suppress(QuartetError):
             judge(
                 line_game,
@@ -280,13 +292,13 @@ def test_garbage_never_makes_an_agent_raise(line_game: LineGame) -> None:
 
 
 class Closed(io.RawIOBase):
-    """A sink that nobody reads."""
+    """A sink without a reader."""
 
     def write(self, data: object) -> int:  # noqa: ARG002
         raise BrokenPipeError
 
 
-def test_the_end_of_input_and_a_closed_output_are_clean(line_game: LineGame) -> None:
+def test_end_of_input_and_closed_output_exit_cleanly(line_game: LineGame) -> None:
     for text in (
         "",
         "READY FIRST",
@@ -301,7 +313,7 @@ def test_the_end_of_input_and_a_closed_output_are_clean(line_game: LineGame) -> 
     assert converse(line_game.agent(), io.BytesIO(b"READY FIRST\n"), Closed()) == GOOD  # type: ignore[arg-type]
 
 
-def test_an_endless_line_is_no_danger(
+def test_an_endless_line_is_bounded(
     line_game: LineGame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sink = io.BytesIO()
@@ -315,7 +327,7 @@ def test_an_endless_line_is_no_danger(
     assert len(capsys.readouterr().err) < 10_000
 
 
-class Program:
+class AgentProcess:
     """`python -m GAME` as a child process."""
 
     def __init__(self, name: str, *arguments: str) -> None:
@@ -349,10 +361,10 @@ class Program:
 
 
 def test_programs_play_a_game(line_game: LineGame) -> None:
-    """Two processes, a greedy and a random one, with the word that some judges add."""
+    """Run two processes, a greedy and a random one, with the word that some judges add."""
     with (
-        Program(line_game.name, "--player", "greedy", "NYPC") as first,
-        Program(line_game.name, "--player", "random", "--seed", "4") as second,
+        AgentProcess(line_game.name, "--player", "greedy", "NYPC") as first,
+        AgentProcess(line_game.name, "--player", "random", "--seed", "4") as second,
     ):
         log = judge(line_game, (first, second))
     for program in (first, second):
@@ -360,13 +372,13 @@ def test_programs_play_a_game(line_game: LineGame) -> None:
     assert check(games.load(line_game.name), "\n".join(log).encode()).agrees
 
 
-def test_a_program_whose_judge_dies_ends_quietly(line_game: LineGame) -> None:
-    with Program(line_game.name) as program:
+def test_a_program_ends_quietly_if_its_judge_dies(line_game: LineGame) -> None:
+    with AgentProcess(line_game.name) as program:
         assert program.hear("READY FIRST") == "OK"
     assert (program.process.returncode, program.rest, program.errors) == (0, b"", b"")
 
 
-def test_unknown_options_are_told_before_the_game(
+def test_unknown_options_are_reported_before_the_game(
     line_game: LineGame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -375,15 +387,15 @@ def test_unknown_options_are_told_before_the_game(
     assert "--player NAME" in capsys.readouterr().err
 
 
-def test_unknown_players_are_told_before_the_game(
+def test_unknown_players_are_reported_before_the_game(
     line_game: LineGame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    choice = parse_arguments(line_game.name, ["--player", "nobody"], ["greedy", "random"])
+    choice = parse_arguments(line_game.name, ["--player", "unknown"], ["greedy", "random"])
     with pytest.raises(SystemExit) as left:
         equip(choice, line_game.player, lambda: line_game.rules, lambda: line_game.rules)
     assert left.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "'nobody'" in line
+    assert "'unknown'" in line
     assert "greedy" in line
 
 
@@ -418,13 +430,13 @@ def test_nodes_instead_of_the_clock(line_game: LineGame) -> None:
         agent.hear(protocol.format_message(Ready(0), 0))
         if line_game.init:
             agent.hear(protocol.format_message(Init(rules.start().text()), 0))
-        assert agent.hear(protocol.format_message(Turn(10000, 10000), 0)) is not None
+        assert agent.hear(protocol.format_message(YourTurn(10000, 10000), 0)) is not None
     assert [limit.nodes for limit in limits] == [None, 50]
     assert limits[0].deadline is not None
     assert limits[1].deadline is None
 
 
-def test_without_its_engine_an_agent_plays_greedy(
+def test_an_agent_without_engine_plays_greedy(
     line_game: LineGame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nothing() -> type[Position]:
@@ -435,14 +447,14 @@ def test_without_its_engine_an_agent_plays_greedy(
     assert rules is line_game.rules
     assert isinstance(player, Greedy)
     said = capsys.readouterr().err
-    assert said.startswith("rules is missing, so greedy plays; ")
+    assert said.startswith("rules is missing: falling back to greedy; ")
     assert len(said.splitlines()) == 1
-    # Who asks for a player gets that one, or none.
+    # A program plays the requested player or none.
     asked = parse_arguments(line_game.name, ["--player", "bot"], ["bot", "greedy"])
     with pytest.raises(SystemExit) as left:
         equip(asked, line_game.player, nothing, lambda: line_game.rules)
     assert left.value.code == 1
-    assert "build the compiled modules" in capsys.readouterr().err
+    assert "to compile the modules" in capsys.readouterr().err
 
 
 def test_finish_ends_the_conversation(line_game: LineGame) -> None:

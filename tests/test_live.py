@@ -1,4 +1,4 @@
-"""A run's games while they go on: their turns are in live/N.jsonl, for others to read."""
+"""Running games of a run write their turns to live/N.jsonl, for others to read."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ import pytest
 
 from core.errors import QuartetError
 from quartet import registry
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.records import Records, live_name, read
-from quartet.arena.unit import Player, Unit, play
+from quartet.arena.unit import play
 from quartet.judge import game as games
-from quartet.judge.logs.check import BROKEN, check
+from quartet.judge.logs.check import check
 from quartet.judge.logs.jsonl import read_log
+from quartet.judge.logs.replays import ABORTED
 
 ROOT = Path(__file__).parent.parent
 ENOUGH = 60.0
 
 
-def unit_of(name: str, folder: Path, *, in_process: bool = True) -> Unit:
-    """A short game that is written to a live file."""
+def unit_of(name: str, folder: Path, *, in_process: bool = True) -> GameUnit:
+    """Return a short game that is written to a live file."""
     seats = games.load(name).info.players
     options: dict[str, bool | int] = (
         {"moves": 2} if "moves" in games.load(name).info.options else {}
     )
-    return Unit(
-        number=3,
-        block=0,
+    config = RunConfig(
         game=name,
-        seats=(0, 1, 1, 1)[:seats],
-        players=tuple(Player(who, who) for who in ("greedy", *["random"] * (seats - 1))),
+        players=(PlayerConfig("greedy", "greedy"), PlayerConfig("random", "random")),
         seed=5,
         options=options,
         in_process=in_process,
-        live=str(folder / "live.jsonl"),
     )
+    unit = config.unit(3, 0, (0, 1, 1, 1)[:seats], 0)
+    return msgspec.structs.replace(unit, live=str(folder / "live.jsonl"))
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
 @pytest.mark.parametrize("in_process", [True, False], ids=["in process", "programs"])
-def test_the_live_file_is_a_log_of_ours(name: str, in_process: bool, tmp_path: Path) -> None:
-    """Wherever it is cut, it can be read, and agrees."""
+def test_the_live_file_is_a_valid_log(name: str, in_process: bool, tmp_path: Path) -> None:
+    """Cut the file anywhere: it can be read and agrees with the game."""
     unit = unit_of(name, tmp_path, in_process=in_process)
     played = play(unit)
     data = (tmp_path / "live.jsonl").read_bytes()
@@ -64,13 +64,13 @@ def test_the_live_file_is_a_log_of_ours(name: str, in_process: bool, tmp_path: P
         cut = check(game, data[:end])
         assert cut.complaint is None
         assert len(cut.turns) >= data[:end].count(b"\n") - 1
-        assert BROKEN in cut.notes[-1]
+        assert ABORTED in cut.notes[-1]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 @pytest.mark.parametrize("name", ["applegame", "ugolki"])
-def test_turns_are_there_while_the_game_goes_on(name: str, tmp_path: Path) -> None:
-    """One player waits until we let it go on; in some game the other one comes first."""
+def test_turns_are_written_during_the_game(name: str, tmp_path: Path) -> None:
+    """Let one player wait for a file; in some games the other one moves first."""
     go_on = tmp_path / "go on"
     wait = f"while [ ! -e '{go_on}' ]; do sleep 0.05; done; "
     slow = f"{wait}exec {sys.executable} -m {registry.GAMES[name]} --player greedy"
@@ -100,7 +100,7 @@ def test_turns_are_there_while_the_game_goes_on(name: str, tmp_path: Path) -> No
                     continue
                 checked = check(games.load(name), data)
                 assert checked.complaint is None
-                assert BROKEN in checked.notes[-1]
+                assert ABORTED in checked.notes[-1]
                 assert read_log(data).result is None
                 turns = len(checked.turns)
                 assert file == out / live_name(int(file.stem))
@@ -117,9 +117,9 @@ def test_turns_are_there_while_the_game_goes_on(name: str, tmp_path: Path) -> No
     assert len(read(out)[1]) == len(list((out / "games").glob("*.log")))
 
 
-def test_a_live_file_is_gone_when_its_game_is_on_record(tmp_path: Path) -> None:
+def test_a_live_file_is_deleted_when_its_game_is_recorded(tmp_path: Path) -> None:
     plan: dict[str, object] = {"game": "ataxx"}
-    with Records(tmp_path, plan, ["greedy", "random"]) as records:
+    with Records(tmp_path, plan) as records:
         unit = unit_of("ataxx", tmp_path)
         unit = msgspec.structs.replace(unit, live=records.live(unit))
         played = play(unit)
@@ -128,13 +128,13 @@ def test_a_live_file_is_gone_when_its_game_is_on_record(tmp_path: Path) -> None:
         assert live.exists()
         records.add(played)
         assert not live.exists()
-        live.write_text("of a game that was broken off")
-    with Records(tmp_path, plan, ["greedy", "random"]) as records:
+        live.write_text("of a game that was aborted")
+    with Records(tmp_path, plan) as records:
         assert not live.exists()
         assert list(records.done) == [3]
 
 
-def test_a_live_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_live_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     unit = unit_of("ataxx", tmp_path / "missing")
     with pytest.raises(QuartetError, match="cannot write the log"):
         play(unit)

@@ -1,4 +1,4 @@
-"""Programs that live for a game, and whose processes are whose when several live at a time."""
+"""Each process is assigned to its persistent program, even if several are running."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import psutil
 import pytest
 
 from quartet.judge.process import live
-from quartet.judge.process.live import LiveProgram, NotStartedError, Word
+from quartet.judge.process.live import LiveProgram, NotStartedError, ReadStatus
 from quartet.judge.process.pipes import (
     LINE_LIMIT,
     STDERR_LIMIT,
     Hub,
     Pipes,
     PollHub,
-    Remarks,
+    StderrLog,
     ThreadHub,
 )
 from quartet.judge.process.tree import Tree
@@ -49,8 +49,8 @@ def hub(request: pytest.FixtureRequest) -> Hub:
 
 @pytest.fixture
 def talk(hub: Hub) -> Iterator[Callable[..., LiveProgram]]:
-    """Starts programs, by their source text; they are ended, and afterwards no process of theirs
-    may be alive."""
+    """Start programs from their source text. Afterwards they are ended, and none of their processes
+    may run."""
     mark = f"mark-{uuid.uuid4().hex}"
     begun: list[LiveProgram] = []
 
@@ -77,43 +77,43 @@ def talk(hub: Hub) -> Iterator[Callable[..., LiveProgram]]:
     )
 
 
-def test_two_programs_speak_in_turn(talk: Callable[..., LiveProgram], hub: Hub) -> None:
+def test_two_programs_answer_in_turn(talk: Callable[..., LiveProgram], hub: Hub) -> None:
     programs = [talk(ECHO), talk(ECHO)]
     for ply in range(20):
         program = programs[ply % 2]
         program.send(f"ply {ply}")
         reply = program.receive(ENOUGH)
-        assert (reply.word, reply.line) == (Word.LINE, f"said ply {ply}".encode())
+        assert (reply.status, reply.line) == (ReadStatus.LINE, f"said ply {ply}".encode())
         deadline = time.monotonic() + ENOUGH
         while (
             isinstance(hub, ThreadHub)
-            and len(program.pipes.remarks.lines) <= ply // 2
+            and len(program.pipes.stderr.lines) <= ply // 2
             and time.monotonic() < deadline
         ):
-            # a remark has a thread of its own, which may be later than the answer's
+            # another thread reads standard error, and may be later than the answer's
             hub.wait(hub.lag)
-        assert len(program.pipes.remarks.lines) == ply // 2 + 1
+        assert len(program.pipes.stderr.lines) == ply // 2 + 1
     for program in programs:
         assert program.end(at_once=True).exit is None
-    assert programs[1].pipes.remarks.lines == [f"heard ply {ply}" for ply in range(1, 20, 2)]
+    assert programs[1].pipes.stderr.lines == [f"heard ply {ply}" for ply in range(1, 20, 2)]
 
 
-def test_lines_that_are_held_back_go_with_the_next(talk: Callable[..., LiveProgram]) -> None:
+def test_buffered_lines_are_sent_with_the_next(talk: Callable[..., LiveProgram]) -> None:
     program = talk(ECHO)
     program.send("one", more=True)
     program.send("two")
     assert [program.receive(ENOUGH).line for _ in range(2)] == [b"said one", b"said two"]
 
 
-def test_time_is_up_on_time(talk: Callable[..., LiveProgram]) -> None:
+def test_a_time_limit_ends_on_time(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import time; time.sleep(60)")
     started = time.perf_counter()
     reply = program.receive(0.2)
-    assert (reply.word, reply.line) == (Word.LATE, None)
+    assert (reply.status, reply.line) == (ReadStatus.LATE, None)
     assert 0.2 < reply.seconds <= time.perf_counter() - started < 5
 
 
-def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., LiveProgram]) -> None:
+def test_a_program_that_never_reads_delays_no_other(talk: Callable[..., LiveProgram]) -> None:
     program, other = talk("import time; time.sleep(60)"), talk(ECHO)
     for _ in range(3000):
         program.send("x" * 100)
@@ -121,7 +121,7 @@ def test_a_program_that_never_reads_holds_nobody_up(talk: Callable[..., LiveProg
     assert other.receive(ENOUGH).line == b"said hello"
 
 
-def test_what_was_not_taken_at_once_arrives(talk: Callable[..., LiveProgram]) -> None:
+def test_unread_input_arrives_later(talk: Callable[..., LiveProgram]) -> None:
     program = talk(
         "import sys, time\ntime.sleep(0.3)\n"
         "print(sum(len(sys.stdin.readline()) for _ in range(3000)), flush=True)"
@@ -138,14 +138,14 @@ def test_a_program_that_floods_is_served_while_another_is_asked(
     for _ in range(50):
         other.send("hello")
         assert other.receive(ENOUGH).line == b"said hello"
-    assert loud.receive(0.1).word is Word.LATE
-    assert loud.pipes.remarks.size > STDERR_LIMIT
-    assert loud.pipes.remarks.lines[-1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
+    assert loud.receive(0.1).status is ReadStatus.LATE
+    assert loud.pipes.stderr.size > STDERR_LIMIT
+    assert loud.pipes.stderr.lines[-1] == f"(only the first {STDERR_LIMIT} bytes are kept)"
 
 
 def test_output_is_bounded(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import os\nwhile True: os.write(1, b'z' * 65536)")
-    assert program.receive(ENOUGH).word is Word.FLOOD
+    assert program.receive(ENOUGH).status is ReadStatus.FLOOD
     for _ in range(20):
         program.receive(0.01)
     assert len(program.pipes.received) < 3 * LINE_LIMIT
@@ -153,16 +153,16 @@ def test_output_is_bounded(talk: Callable[..., LiveProgram]) -> None:
 
 def test_status_and_last_words(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import sys; sys.stderr.write('no idea'); sys.exit(3)")
-    assert program.receive(ENOUGH).word is Word.GONE
+    assert program.receive(ENOUGH).status is ReadStatus.GONE
     assert program.last_words() == 3
-    assert program.pipes.remarks.lines == ["no idea"]
+    assert program.pipes.stderr.lines == ["no idea"]
     assert program.end().exit == 3
 
 
-def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., LiveProgram]) -> None:
+def test_output_held_open_by_a_child_is_not_life(talk: Callable[..., LiveProgram]) -> None:
     program = talk("import os, time\nif os.fork() == 0: time.sleep(60)\nelse: os._exit(7)")
     started = time.perf_counter()
-    assert program.receive(ENOUGH).word is Word.GONE
+    assert program.receive(ENOUGH).status is ReadStatus.GONE
     assert time.perf_counter() - started < ENOUGH / 2
     assert program.last_words() == 7
     assert program.end().left_behind == 1
@@ -171,8 +171,8 @@ def test_output_that_a_child_holds_open_is_no_life(talk: Callable[..., LiveProgr
 def test_memory_is_watched_while_another_is_asked(talk: Callable[..., LiveProgram]) -> None:
     fat = talk("import time\nx = b'x' * (150 << 20)\ntime.sleep(60)", megabytes=100)
     other = talk("import time; time.sleep(60)")
-    assert other.receive(1).word is Word.LATE
-    assert fat.receive(ENOUGH).word is Word.MEMORY
+    assert other.receive(1).status is ReadStatus.LATE
+    assert fat.receive(ENOUGH).status is ReadStatus.MEMORY
     assert fat.end(at_once=True).megabytes > 100
 
 
@@ -181,7 +181,7 @@ def test_folder_and_environment(talk: Callable[..., LiveProgram], tmp_path: Path
     assert program.receive(ENOUGH).line == f"{tmp_path} 2".encode()
 
 
-def test_what_changes_a_programs_behaviour_is_not_handed_on(
+def test_variables_that_change_programs_are_removed(
     talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
@@ -190,13 +190,13 @@ def test_what_changes_a_programs_behaviour_is_not_handed_on(
     assert talk(code).receive(ENOUGH).line == b"[None, '/theirs']"
 
 
-def test_it_is_known_whether_anything_was_written(talk: Callable[..., LiveProgram]) -> None:
+def test_any_output_is_noted(talk: Callable[..., LiveProgram]) -> None:
     silent = talk("import sys, time; sys.stderr.write('busy'); sys.stderr.flush(); time.sleep(60)")
     brief = talk("import sys, time; sys.stdout.write('x'); sys.stdout.flush(); time.sleep(60)")
-    assert silent.receive(0.3).word is Word.LATE
+    assert silent.receive(0.3).status is ReadStatus.LATE
     deadline = time.monotonic() + ENOUGH
     while not brief.pipes.written and time.monotonic() < deadline:
-        assert brief.receive(0.1).word is Word.LATE
+        assert brief.receive(0.1).status is ReadStatus.LATE
     assert [silent.pipes.written, brief.pipes.written] == [False, True]
 
 
@@ -239,14 +239,14 @@ def test_processor_time_of_dead_orphans_is_counted(talk: Callable[..., LiveProgr
     program = talk(code)
     deadline = time.monotonic() + ENOUGH
     while program.cpu() < 0.25 and time.monotonic() < deadline:
-        assert program.receive(0.1).word is Word.LATE
+        assert program.receive(0.1).status is ReadStatus.LATE
     assert program.cpu() > 0.25
 
 
 def test_processor_time_ends_the_waiting(talk: Callable[..., LiveProgram]) -> None:
     program = talk("while True: pass")
     reply = program.receive(ENOUGH, cpu_until=0.3)
-    assert reply.word is Word.LATE
+    assert reply.status is ReadStatus.LATE
     assert 0.3 < program.cpu() < 2
 
 
@@ -259,7 +259,7 @@ def test_a_polite_end(talk: Callable[..., LiveProgram], monkeypatch: pytest.Monk
     assert program.end() is report
 
 
-def test_an_end_that_is_interrupted_is_an_end(
+def test_an_interrupted_end_still_ends_the_program(
     talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(program: LiveProgram) -> None:
@@ -273,7 +273,7 @@ def test_an_end_that_is_interrupted_is_an_end(
     assert program.end(at_once=True).exit is not None
 
 
-def test_two_programs_that_do_not_end_are_waited_for_together(
+def test_two_programs_share_the_time_to_end(
     talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish, terminate = 4.0, 0.2
@@ -293,7 +293,7 @@ def test_two_programs_that_do_not_end_are_waited_for_together(
     assert together <= time.perf_counter() - started < together + finish
 
 
-def test_overload_without_the_kernels_accounts(
+def test_overload_without_scheduler_statistics(
     talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Tree, "waited", lambda _: None)
@@ -305,7 +305,7 @@ def test_overload_without_the_kernels_accounts(
     assert program.overload(1.0) is None
 
 
-# Whose processes are whose
+# Attribution of processes
 
 DAEMON = (
     "import os, time\nif os.fork() == 0:\n    os.setsid()\n"
@@ -327,10 +327,10 @@ def spawn(tree: Tree, code: str, *, bare: bool = False) -> psutil.Popen:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there orphans escape")
 @pytest.mark.parametrize("bare", [False, True])
-def test_orphans_belong_to_the_program_whose_mark_they_carry(bare: bool) -> None:
+def test_orphans_are_assigned_by_their_mark(bare: bool) -> None:
     one, two = Tree(), Tree()
     programs = spawn(one, DAEMON, bare=bare), spawn(two, DAEMON, bare=bare)
-    # Without a mark nobody can tell, and so they are ended with the last one.
+    # Without a mark they cannot be attributed, so they end with the last program.
     assert [len(one.members()), len(two.members())] == ([1, 1] if bare else [2, 2])
     assert one.kill(programs[0]) == (0 if bare else 1)
     assert two.members() != []
@@ -338,7 +338,7 @@ def test_orphans_belong_to_the_program_whose_mark_they_carry(bare: bool) -> None
     assert living_children() == set()
 
 
-def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None:
+def test_descendants_are_assigned_to_their_ancestor() -> None:
     one, two = Tree(), Tree()
     code = (
         "import subprocess, sys\n"
@@ -350,7 +350,7 @@ def test_a_descendant_belongs_to_its_ancestor_whatever_its_environment() -> None
     assert [two.kill(programs[1]), one.kill(programs[0])] == [0, 1]
 
 
-def test_other_children_of_ours_are_left_alone_by_two_trees() -> None:
+def test_two_trees_leave_other_children_alone() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
     ) as earlier:
@@ -372,8 +372,8 @@ def test_lines_of_pipes() -> None:
     assert [pipes.line(), pipes.line()] == [b"four", None]
 
 
-def test_remarks_come_by_the_line_and_cannot_disturb_a_reader() -> None:
-    remarks = Remarks()
+def test_standard_error_is_split_into_printable_lines() -> None:
+    remarks = StderrLog()
     remarks.feed(b"on")
     remarks.feed(b"e\ntwo\x1b[2J\x85\xff\tx\r\n\nthree")
     assert remarks.lines == ["one", "two?[2J�� x", ""]

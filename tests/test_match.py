@@ -1,5 +1,5 @@
-"""`quartet match`: what every kind of fault costs, how a game ends and ranks, what is recorded, and
-what bad input is told."""
+"""`quartet match` handles every kind of error, ends and ranks games, records them, and rejects bad
+input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
 
 def little(name: str, *arguments: str) -> str:
-    """A shell command that runs one of our little programs."""
+    """Return a shell command that runs a test program."""
     words = [sys.executable, str(PROGRAMS / name), *arguments]
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
@@ -77,14 +77,13 @@ def play(
 
 
 def result_of(match: Match) -> Result:
-    """How a game that was played to its end has ended."""
+    """Return how a finished game has ended."""
     assert match.result is not None
     return match.result
 
 
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run the command line; programs get all the time they want unless the arguments say
-    otherwise."""
+    """Run the command line; programs have no time limit unless the arguments set one."""
     command = [sys.executable, "-m", "quartet", *arguments]
     environment = {
         "PYTHONPATH": str(ROOT),
@@ -108,11 +107,11 @@ def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.Comp
 
 
 def match(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """`quartet match ugolki` without a clock to speak of."""
+    """Run `quartet match ugolki` with a clock that no program exceeds."""
     return quartet("match", "ugolki", *arguments, "--seconds", "60", code=code)
 
 
-def test_turns_go_round_and_everybody_sees_itself_at_the_top_left() -> None:
+def test_turns_rotate_and_each_player_sees_itself_at_the_top_left() -> None:
     match, turns = play([HONEST] * SEATS, options={"moves": 2})
     assert [turn.seat for turn in turns] == [0, 1, 2, 3] * 2
     assert [turn.verdict for turn in turns] == [Verdict.OK] * 8
@@ -142,7 +141,7 @@ FAULTS = [
     (
         little("answer.py", "\\xff\\xfe1 2"),
         Verdict.MALFORMED,
-        "byte 0 of the answer is 0xff, no character of a move",
+        "byte 0 of the answer is 0xff, which is not ASCII",
     ),
     (little("answer.py", "5 5 5 6"), Verdict.ILLEGAL, "there is no piece on (5, 5)"),
     (
@@ -156,7 +155,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("program", "verdict", "reason"), FAULTS)
-def test_a_fault_costs_the_turn_and_the_game_goes_on(
+def test_an_error_forfeits_the_turn_and_the_game_continues(
     program: str, verdict: Verdict, reason: str
 ) -> None:
     match, turns = play([program, HONEST, None, None], options={"moves": 2})
@@ -170,7 +169,7 @@ def test_a_fault_costs_the_turn_and_the_game_goes_on(
 
 @posix
 @pytest.mark.parametrize("kind", ["directory", "pipe", "link", "device"])
-def test_no_file_is_no_answer(kind: str) -> None:
+def test_a_missing_file_is_a_missing_answer(kind: str) -> None:
     _, turns = play([little("replace.py", kind), None, None, None])
     assert turns[0].verdict is Verdict.MISSING
     assert turns[0].output is None
@@ -198,7 +197,7 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     assert "cannot be started" in turns[0].reason
 
 
-def test_a_late_program_loses_the_turn_even_with_an_answer(tmp_path: Path) -> None:
+def test_a_late_answer_forfeits_the_turn(tmp_path: Path) -> None:
     script = tmp_path / "late.py"
     script.write_text("import time\nopen('output.txt', 'w').write('3 1 4 1')\ntime.sleep(60)\n")
     _, turns = play(
@@ -218,7 +217,7 @@ def test_too_much_memory() -> None:
     assert turns[0].reason.endswith("MB, more than 100")
 
 
-def test_a_legal_answer_counts_whatever_the_exit_status() -> None:
+def test_a_legal_answer_counts_with_any_exit_status() -> None:
     _, turns = play([little("honest.py", "2"), None, None, None])
     assert (turns[0].verdict, turns[0].reason, turns[0].exit) == (Verdict.OK, "exit status 2", 2)
     assert turns[0].move is not None
@@ -243,15 +242,15 @@ def test_the_game_ends_when_all_are_disqualified() -> None:
     assert result_of(match).places == (1, 1, None, None)
 
 
-def test_empty_seats_have_no_pieces_and_no_turns() -> None:
+def test_empty_seats_get_no_pieces_and_no_turns() -> None:
     match, turns = play([None, HONEST, None, HONEST], options={"moves": 2})
     assert [turn.ply for turn in turns] == [1, 3, 5, 7]
     assert result_of(match).scores[0] is None
     assert sum(label != 0 for label in match.position.cells) == 12  # type: ignore[attr-defined]
 
 
-class Scripted(Seat):
-    """Plays given moves; no program is started."""
+class MoveSeat(Seat):
+    """A seat that plays given moves, without a program."""
 
     def __init__(self, *moves: Move) -> None:
         super().__init__()
@@ -263,7 +262,7 @@ class Scripted(Seat):
 
 
 def almost_home(seats: Sequence[Seat], *, play_out: bool = False) -> Match:
-    """Seat 0 is one step from home, the others have their pieces at the start."""
+    """Return a match in which seat 0 is one step from home and the others are at the start."""
     match = Match(UGOLKI, seats, "abcd", table_rules(UGOLKI.info), Start(0, {}))
     cells = [0 if label in {1, 3} else label for label in Position.start().cells]
     for column, row in ((9, 9), (8, 9), (9, 8), (6, 9), (9, 6), (5, 6)):
@@ -276,7 +275,7 @@ def almost_home(seats: Sequence[Seat], *, play_out: bool = False) -> Match:
 
 
 def test_the_game_ends_when_a_player_is_home() -> None:
-    match = almost_home([Scripted((5, 6, 6, 6)), Scripted(), Scripted(), Scripted()])
+    match = almost_home([MoveSeat((5, 6, 6, 6)), MoveSeat(), MoveSeat(), MoveSeat()])
     assert len(list(match.play())) == 1
     result = result_of(match)
     assert result.scores[0] == 0
@@ -284,13 +283,13 @@ def test_the_game_ends_when_a_player_is_home() -> None:
 
 
 def test_the_round_can_be_played_out() -> None:
-    others = Scripted((6, 1, 5, 1)), Scripted((1, 4, 2, 4)), Scripted((3, 8, 4, 8))
-    match = almost_home([Scripted((5, 6, 6, 6)), *others], play_out=True)
+    others = MoveSeat((6, 1, 5, 1)), MoveSeat((1, 4, 2, 4)), MoveSeat((3, 8, 4, 8))
+    match = almost_home([MoveSeat((5, 6, 6, 6)), *others], play_out=True)
     assert len(list(match.play())) == SEATS
 
 
-def test_a_stuck_seat_passes_and_is_not_asked() -> None:
-    match = almost_home([Scripted() for _ in range(SEATS)])
+def test_a_seat_without_a_legal_move_passes_unasked() -> None:
+    match = almost_home([MoveSeat() for _ in range(SEATS)])
     cells = [2] * 100
     cells[0] = 1
     position: Any = Position(tuple(cells), moves=1)
@@ -311,7 +310,7 @@ def test_seeds_of_turns_are_repeatable_and_differ(tmp_path: Path) -> None:
     assert len({turn_seed(seed, seat, seat) for seed in range(10) for seat in range(4)}) == 40
 
 
-def test_what_a_program_leaves_in_its_folder_is_there_at_its_next_move(tmp_path: Path) -> None:
+def test_files_of_a_program_remain_for_its_next_move(tmp_path: Path) -> None:
     script = tmp_path / "memory.py"
     script.write_text(
         "open('notes', 'a').write('x')\nopen('output.txt', 'w').write(open('notes').read())\n"
@@ -379,7 +378,7 @@ def test_json_is_all_that_is_printed() -> None:
     ]
 
 
-def test_quiet_prints_the_result_only() -> None:
+def test_quiet_prints_only_the_result() -> None:
     done = match(HONEST, "none", "none", "none", "--moves", "1", "--quiet")
     assert "0 1 2 3" not in done.stdout
     assert ", after 4 plies" in done.stdout
@@ -432,7 +431,7 @@ def test_a_relative_path_to_a_program_works(tmp_path: Path) -> None:
 BAD = [
     (["match", "chess", "a"], f"no game is called 'chess'; there are: {', '.join(registry.GAMES)}"),
     (["match", "ugolki", "bot"], "ugolki has 4 players, not 1"),
-    (["match", "ugolki", "none", "none", "none", "none"], "somebody must play"),
+    (["match", "ugolki", "none", "none", "none", "none"], "all seats are empty"),
     (["match", "ugolki", "bot", "bot", "bot", "bot", "--moves", "0"], "--moves"),
     (
         ["match", "ugolki", "bot", "bot", "bot", "bot", "--seconds", "nan"],
@@ -446,18 +445,18 @@ BAD = [
         ["match", "ugolki", "bot", "bot", "bot", "bot", "--log", "/no/such/folder/x"],
         "cannot write the log",
     ),
-    (["match", "ugolki", "human", "bot", "bot", "bot"], "a person needs a terminal"),
+    (["match", "ugolki", "human", "bot", "bot", "bot"], "a human needs a keyboard"),
     (
         ["match", "ugolki", "human", "bot", "bot", "bot", "--json"],
-        "a person needs to see the board",
+        "a human needs to see the board",
     ),
-    (["match", "ugolki", "bot", "bot", "bot", "bot", "--step"], "--step needs a terminal"),
+    (["match", "ugolki", "bot", "bot", "bot", "bot", "--step"], "--step needs a keyboard"),
     (["match"], "Missing argument 'GAME'"),
     (["what"], "No such command 'what'"),
     (["perft", "ugolki", "--", "-1"], "-1 is not in the range"),
     (
         ["perft", "ugolki", "1", "--position", "/no/such/file"],
-        "'/no/such/file' is no file, and no position: ",
+        "'/no/such/file' is neither a file nor a position: ",
     ),
     (["perft", "ugolki", "1", "--position", __file__], "test_match.py:"),
     (["perft", "ugolki", "1", "--position", str(ROOT)], f"cannot read {ROOT}: "),
@@ -467,9 +466,9 @@ BAD = [
         "the option opening chooses a start",
     ),
     (["analyse", "chess"], "no game is called 'chess'"),
-    (["analyse", "ugolki", "--player", "nobody"], "no built-in player 'nobody'"),
+    (["analyse", "ugolki", "--player", "unknown"], "no built-in player 'unknown'"),
     (["analyse", "ugolki", "--seconds", "0"], "0.0 is not in the range"),
-    (["analyse", "ugolki", "--position", "over"], "'over' is no file, and no position: "),
+    (["analyse", "ugolki", "--position", "over"], "'over' is neither a file nor a position: "),
     (["replay", "chess", "x"], "no game is called 'chess'"),
 ]
 

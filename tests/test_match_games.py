@@ -1,4 +1,4 @@
-"""What `quartet match` does the same for every game of the registry."""
+"""`quartet match` plays every game of the registry."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from core.errors import UnknownNameError
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
-from quartet.judge.seats.players import require
+from quartet.judge.seats.players import PlayerSpec
 from tests.test_match import quartet
 
 MISSING = f"{Path(sys.executable).as_posix()} missing.py"
 
 
 def table_of(name: str, *players: str) -> list[str]:
-    """These players, and nobody on the seats that are left."""
+    """Return these players, and empty seats for the rest."""
     seats = games.load(name).info.players
     return [*players, *["none"] * (seats - len(players))]
 
 
 def whole_table(name: str) -> list[str]:
-    """A quick player on every seat, and few moves where that can be said."""
+    """Return a fast player for every seat, and few moves if the game has that option."""
     info = games.load(name).info
     return ["greedy"] * info.players + (["--moves", "1"] if "moves" in info.options else [])
 
@@ -40,10 +40,11 @@ def whole_table(name: str) -> list[str]:
     ],
     ids=["file", "name", "script"],
 )
-def test_a_command_that_cannot_be_found_is_refused(
+def test_a_command_that_cannot_be_found_is_rejected(
     name: str, program: str, words: str, tmp_path: Path
 ) -> None:
-    """In one line, before the first move, and before a log is touched."""
+    """Check that a bad command line fails with one line, before the first move and without touching
+    a log."""
     log = tmp_path / "log"
     log.write_text("of another game")
     for players in ((program, "greedy"), ("greedy", program)):
@@ -56,8 +57,7 @@ def test_a_command_that_cannot_be_found_is_refused(
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_what_may_be_a_program_is_none_of_our_business(name: str, tmp_path: Path) -> None:
-    game = games.load(name)
+def test_shell_commands_are_not_checked(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "mine.py").write_text("")
@@ -77,15 +77,15 @@ def test_what_may_be_a_program_is_none_of_our_business(name: str, tmp_path: Path
         "MINE=1 ./mine",
         "'",
     ):
-        require(game, command)
+        PlayerSpec.parse(name, command).require()
     for command in ("./mine", f"{python} mine.py"):
-        require(game, command, folder)
+        PlayerSpec.parse(name, command).require(folder)
         with pytest.raises(UnknownNameError):
-            require(game, command)
+            PlayerSpec.parse(name, command).require()
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_the_usual_start_has_a_name(name: str, tmp_path: Path) -> None:
+def test_startpos_is_the_usual_start(name: str, tmp_path: Path) -> None:
     start = "--position", "startpos"
     begun = []
     for given in (start, ()):
@@ -106,9 +106,9 @@ def test_the_usual_start_has_a_name(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_a_game_begins_at_any_position(name: str, tmp_path: Path) -> None:
+def test_a_game_starts_from_any_position(name: str, tmp_path: Path) -> None:
     position = games.load(name).position.start(1)
-    if name in {"ataxx", "ugolki"}:  # other judges have words for the start alone
+    if name in {"ataxx", "ugolki"}:  # other protocols only have words for the start
         for _ in range(2):
             position = position.play(position.legal()[-1])
     log = tmp_path / "log"
@@ -120,14 +120,14 @@ def test_a_game_begins_at_any_position(name: str, tmp_path: Path) -> None:
         checked = check(games.load(name), log.read_bytes())
         assert checked.complaint is None
         assert checked.notes == []
-        if name != "connexion":  # what is drawn later the log tells later
+        if name != "connexion":  # its later draws are later in the log
             assert checked.positions[0].text() == position.text()
         else:
             assert checked.positions[0].legal() == position.legal()
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_a_game_that_is_over_is_not_begun(name: str, tmp_path: Path) -> None:
+def test_a_finished_position_is_rejected(name: str, tmp_path: Path) -> None:
     position = games.load(name).position.start(0)
     while not position.over:
         position = position.play(position.legal()[0])
@@ -152,7 +152,7 @@ def test_everything_is_in_the_json_of_every_game(tmp_path: Path) -> None:
     assert set(found[0][1][0]) == set(of_seats.split()) | {"left_behind", "stderr"}
 
 
-def test_without_a_command_it_says_what_there_is() -> None:
+def test_usage_lists_the_commands() -> None:
     bare, asked = quartet(), quartet("--help")
     assert bare.stdout == asked.stdout
     assert bare.stdout.startswith("Usage: quartet ")

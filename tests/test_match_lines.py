@@ -1,5 +1,5 @@
-"""`quartet match` and `quartet replay` where the judge speaks lines: the official tools' command
-lines, settings and logs."""
+"""`quartet match` and `quartet replay` accept the official tools' command lines, settings and logs
+for line-protocol games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.logs.check import NO_FINISH
+from quartet.judge.logs.replays import NO_FINISH
 from tests.games import WATCHING
 from tests.processes import living_children
 
@@ -48,7 +48,7 @@ for line in sys.stdin:
     if line.startswith("TIME"): print("-1 -1 -1 -1", flush=True)
     if line.startswith("FINISH"): break
 """
-"""Plays the apple game, badly."""
+"""A bad player of the apple game."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
@@ -72,14 +72,14 @@ def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.Comp
 
 @pytest.fixture
 def passer(tmp_path: Path) -> str:
-    """A command for a program in `tmp_path`, where it must be run."""
+    """Return a command for a program in `tmp_path`; it works only there."""
     (tmp_path / "passer.py").write_text(PASSER)
     return f"{sys.executable} passer.py"
 
 
 @pytest.fixture(scope="module")
 def sample_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of the official sample against itself on the statement's bags."""
+    """Return the log of the official sample against itself on the statement's bags."""
     path = tmp_path_factory.mktemp("log") / "log.txt"
     quartet(
         "match",
@@ -129,7 +129,7 @@ def test_a_game_is_played_and_its_log_is_confirmed(
     scores = " ".join(str(seat["score"]) for seat in data["seats"])
     said = quartet("replay", name, str(log), "--quiet").stdout
     assert said == f"{log}: ok, {data['plies']} plies, {data['score']} {scores}\n"
-    # What we write is what is read, line by line.
+    # Written lines are read back unchanged.
     game = games.load(name)
     for line in log.read_text(encoding="utf-8").splitlines():
         assert game.protocol.format_entry(game.protocol.parse_entry(line)) in {line, line.rstrip()}
@@ -186,7 +186,7 @@ def test_positions_are_drawn(tmp_path: Path, passer: str) -> None:
         assert re.search(row, done.stdout, re.MULTILINE)
 
 
-def test_programs_run_where_they_should(tmp_path: Path, passer: str) -> None:
+def test_programs_run_in_their_folders(tmp_path: Path, passer: str) -> None:
     folders = tmp_path / "one", tmp_path / "two"
     for folder in folders:
         folder.mkdir()
@@ -227,7 +227,7 @@ def test_settings_files(tmp_path: Path, passer: str, name: str) -> None:
     assert lines[3:] == ["FINISH", "SCOREFIRST 0", "SCORESECOND 0"]
 
 
-def test_options_come_before_settings(tmp_path: Path, passer: str) -> None:
+def test_options_override_settings(tmp_path: Path, passer: str) -> None:
     (tmp_path / "setting.ini").write_text(
         "INPUT=nothing.txt\nLOG=not.txt\nEXEC1=false\nEXEC2=false\n"
     )
@@ -249,12 +249,12 @@ def test_options_come_before_settings(tmp_path: Path, passer: str) -> None:
         == "draw"
     )
     assert not (tmp_path / "not.txt").exists()
-    # A program on the command line: the file that lies there is not looked at.
+    # With a program on the command line, the file there is ignored.
     assert "two programs" in quartet("match", "applegame", passer, cwd=tmp_path, code=2).stderr
 
 
 @posix
-def test_a_foul_ends_the_log(tmp_path: Path, passer: str) -> None:
+def test_a_forfeit_ends_the_log(tmp_path: Path, passer: str) -> None:
     log = tmp_path / "log.txt"
     done = quartet(
         "match",
@@ -279,13 +279,13 @@ def test_a_foul_ends_the_log(tmp_path: Path, passer: str) -> None:
     ]
     assert log.read_text().splitlines()[-1] == "ABORT 1 Parse failed"
     assert (
-        "SECOND lost by a foul: Parse failed"
+        "SECOND forfeited the game: Parse failed"
         in quartet("replay", "applegame", str(log), "--quiet").stdout
     )
 
 
 @posix
-def test_stderr_goes_into_the_log_where_the_judge_has_it(tmp_path: Path) -> None:
+def test_stderr_is_logged_as_by_the_judge(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     quartet(
         "match",
@@ -307,13 +307,13 @@ def test_stderr_goes_into_the_log_where_the_judge_has_it(tmp_path: Path) -> None
 @pytest.mark.slow
 @posix
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's accounts")
-def test_games_on_an_overloaded_machine_are_played_again(tmp_path: Path) -> None:
+def test_games_on_an_overloaded_machine_are_replayed(tmp_path: Path) -> None:
     burner = tmp_path / "burner.py"
     burner.write_text(
         "print('OK', flush=True)\nimport sys\nsys.stdin.readline()\nwhile True: pass\n"
     )
     spin = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
-    # Each in a session of its own: Linux shares processors fairly between sessions first.
+    # Each in its session: Linux shares processors fairly between sessions first.
     cores = len(psutil.Process().cpu_affinity() or [0])
     spinners = [
         subprocess.Popen([sys.executable, "-c", spin], start_new_session=True)
@@ -346,16 +346,19 @@ def test_games_on_an_overloaded_machine_are_played_again(tmp_path: Path) -> None
 BAD = [
     (["connexion", "sample"], "connexion has 2 players: name two programs"),
     (["connexion"], "connexion has 2 players: name two programs"),
-    (["connexion", "sample", "sample", "sample"], "left over: sample"),
-    (["connexion", "human", "sample"], "a person needs a terminal, and standard input is none"),
+    (["connexion", "sample", "sample", "sample"], "one too many: sample"),
+    (
+        ["connexion", "human", "sample"],
+        "a human needs a keyboard, but standard input is not a terminal",
+    ),
     (
         ["connexion", "human", "sample", "--json"],
-        "a person needs to see the board: leave away --json and --quiet",
+        "a human needs to see the board: omit --json and --quiet",
     ),
     (["connexion", "sample", "none"], "every seat of connexion needs a player"),
     (
         ["connexion", "-a", "sample", "-b", "sample", "-i", "/no/such/file"],
-        "'/no/such/file' is no file, and no position: ",
+        "'/no/such/file' is neither a file nor a position: ",
     ),
     (["connexion", "sample", "sample", "-i", __file__], "test_match_lines.py: "),
     (
@@ -374,12 +377,12 @@ BAD = [
     (["connexion", "sample", "sample", "--seconds", "0"], "0.0 is not a positive number"),
     (["connexion", "-c", "/no/such/file"], "cannot read /no/such/file"),
     (["connexion", "-c", __file__], "line 1: expected KEY=VALUE"),
-    (["connexion", "sample", "sample", "--step"], "--step needs a terminal"),
+    (["connexion", "sample", "sample", "--step"], "--step needs a keyboard"),
     (["ataxx", "greedy", "greedy", "-i", str(BOARD)], "a position has four parts"),
-    (["ugolki", "bot", "-a", "bot"], "-a is for games whose judge speaks lines"),
+    (["ugolki", "bot", "-a", "bot"], "-a is for line-protocol games"),
     (
         ["ugolki", "bot", "bot", "bot", "bot", "--cpu"],
-        "--cpu is for games whose judge speaks lines",
+        "--cpu is for line-protocol games",
     ),
 ]
 
@@ -441,21 +444,21 @@ def test_an_interrupted_match_keeps_the_log_and_leaves_nothing(
     assert not any(mark in (p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["INIT", "FIRST"]
     said = quartet("replay", "applegame", str(log), "--quiet").stdout
-    assert "the game was broken off after 1 plies" in said
+    assert "the game was aborted after 1 plies" in said
 
 
 # Replay
 
 
 @pytest.mark.parametrize("name", ["applegame", "connexion"])
-def test_published_logs_are_confirmed_in_one_line_each(name: str) -> None:
+def test_published_logs_give_one_line_each(name: str) -> None:
     logs = sorted((DATA / name / "logs").glob("*.txt"))
     lines = quartet("replay", name, *map(str, logs)).stdout.splitlines()
     assert len(lines) == len(logs) > 30
     assert all(line.startswith(f"{log}: ok, ") for log, line in zip(logs, lines, strict=True))
 
 
-def test_whims_are_noted_and_faults_are_found(sample_log: Path, tmp_path: Path) -> None:
+def test_deviations_are_noted_and_errors_are_found(sample_log: Path, tmp_path: Path) -> None:
     good = sample_log.read_text()
     (tmp_path / "other").write_text((DATA / "applegame" / "logs" / "0000.txt").read_text())
     texts = {
@@ -491,7 +494,7 @@ def test_replay_draws(sample_log: Path) -> None:
 
 
 @pytest.mark.parametrize("ply", [0, 1, 20, 63])
-def test_a_program_is_put_before_a_position(sample_log: Path, ply: int) -> None:
+def test_a_program_is_asked_at_a_position(sample_log: Path, ply: int) -> None:
     logged = f"PUT {' '.join(sample_log.read_text().splitlines()[4 + ply].split()[1:3])}"
     command = f"{sys.executable} -m connexion --player sample"
     for program in ("sample", command):
@@ -502,7 +505,7 @@ def test_a_program_is_put_before_a_position(sample_log: Path, ply: int) -> None:
         assert said.endswith(f"the log has {logged}")
 
 
-def test_a_program_that_leaves_the_log_is_told(
+def test_a_program_that_deviates_from_the_log_is_reported(
     sample_log: Path, tmp_path: Path, passer: str
 ) -> None:
     other = f"{sys.executable} -m connexion --player random --seed 1"
@@ -523,7 +526,7 @@ def test_a_program_that_leaves_the_log_is_told(
     assert said.endswith("the log ends here")
 
 
-def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
+def test_a_program_is_asked_at_a_position_of_ugolki(tmp_path: Path) -> None:
     quartet(
         "match",
         "ugolki",
@@ -558,11 +561,11 @@ def test_a_program_is_put_before_a_position_of_ugolki(tmp_path: Path) -> None:
         (["--ask", "sample"], "--at and --ask go together"),
         (
             ["--at", "64", "--ask", "sample"],
-            "nobody is asked at ply 64; the log goes from ply 0 to 64",
+            "no player is asked at ply 64; the log has plies 0 to 64",
         ),
         (
             ["--at", "999", "--ask", "sample"],
-            "nobody is asked at ply 999; the log goes from ply 0 to 64",
+            "no player is asked at ply 999; the log has plies 0 to 64",
         ),
     ],
 )
@@ -574,7 +577,7 @@ def test_bad_questions_get_one_line(sample_log: Path, arguments: list[str], word
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """No process of ours may be left after a test."""
+    """Assert that no child process is left after a test."""
     before = living_children()
     yield
     assert living_children() <= before

@@ -1,4 +1,4 @@
-"""The notebook runs from top to bottom, and draws."""
+"""The notebook runs from top to bottom and draws."""
 
 from __future__ import annotations
 

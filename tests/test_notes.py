@@ -1,4 +1,4 @@
-"""Experiments as data: what a command writes about its own result."""
+"""Commands write experiment pages about their results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import notes
 from quartet.arena.notes import Note
-from quartet.cli.running import without_note
+from quartet.cli.run_options import without_note
 from tests.test_match_lines import quartet
 
 NOTE = Note(
@@ -23,20 +23,24 @@ NOTE = Note(
 
 PAGE = f"""# 001: two-words
 
-It may help.
+**Question.** It may help.
 
-- Command: `quartet sprt x`
-- Commit: {"0" * 40}
-- Seed: 7
-- Games: 12
-- Date: 2026-11-23
-- Records: `runs/x`
-- Decision: open
+**Answer.** The result of 12 games, below.
+
+**Decision.** open
+
+2026-11-23, commit {"0" * 40}, seed 7.
 
 ```text
 a table
  of two lines
 ```
+
+**Method.** Records: `runs/x`
+
+**Command.**
+
+    quartet sprt x
 """
 
 
@@ -50,26 +54,28 @@ def test_pages_have_the_next_number(tmp_path: Path) -> None:
     assert other.name == "042-two-words.md"
 
 
-def test_the_same_run_keeps_its_page_and_what_was_decided_by_hand(tmp_path: Path) -> None:
+def test_the_same_run_keeps_its_page_and_a_manual_decision(tmp_path: Path) -> None:
     page = notes.keep(NOTE, tmp_path)
-    page.write_text(page.read_text().replace("Decision: open", "Decision: taken, it is simpler"))
+    page.write_text(
+        page.read_text().replace("**Decision.** open", "- Decision: taken, it is simpler")
+    )
     again = notes.keep(replace(NOTE, games=24), tmp_path)
     assert again == page
-    assert "- Games: 24\n" in page.read_text()
-    assert "- Decision: taken, it is simpler\n" in page.read_text()
+    assert "of 24 games" in page.read_text()
+    assert "**Decision.** taken, it is simpler\n" in page.read_text()
     notes.keep(replace(NOTE, decision="H1 accepted"), tmp_path)
-    assert "- Decision: H1 accepted\n" in page.read_text()
+    assert "**Decision.** H1 accepted\n" in page.read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["001-two-words.md"]
 
 
 @pytest.mark.parametrize("text", ["", "topic", "topic:", ": idea", "Topic: x", "a b: x", "../a: x"])
-def test_what_is_no_topic_and_idea(text: str) -> None:
+def test_bad_notes_are_rejected(text: str) -> None:
     with pytest.raises(QuartetError, match="--note wants"):
         notes.parse(text)
     assert notes.parse("late-moves: reduce by 2: more") == ("late-moves", "reduce by 2: more")
 
 
-def test_the_command_is_kept_without_its_note() -> None:
+def test_the_recorded_command_omits_its_note() -> None:
     words = ["sprt", "--note", "a: b", "ataxx", "--note=c: d", "--json"]
     assert without_note(words) == ["sprt", "ataxx", "--json"]
 
@@ -77,24 +83,24 @@ def test_the_command_is_kept_without_its_note() -> None:
 GREEDY = ("ataxx", "greedy", "random", "--in-process", "--elo1", "200", "--crowded", "--jobs", "1")
 
 
-def test_a_sequential_test_writes_its_verdict(tmp_path: Path) -> None:
+def test_a_sequential_test_writes_its_decision(tmp_path: Path) -> None:
     note = ("--note", "greed: a ply sees more than none")
     done = quartet("sprt", *GREEDY, *note, cwd=tmp_path)
     assert "docs/experiments/001-greed.md" in done.stderr
     page = (tmp_path / "docs/experiments/001-greed.md").read_text()
-    assert page.startswith("# 001: greed\n\na ply sees more than none\n")
+    assert page.startswith("# 001: greed\n\n**Question.** a ply sees more than none\n")
     command = "quartet sprt ataxx greedy random --in-process --elo1 200 --crowded --jobs 1"
-    assert f"- Command: `{command}`\n" in page
-    assert "- Seed: 1\n" in page
-    assert "- Decision: H1 accepted: the new version is stronger\n" in page
+    assert f"**Command.**\n\n    {command}\n" in page
+    assert ", seed 1.\n" in page
+    assert "**Decision.** H1 accepted: the new version is stronger\n" in page
     assert "blocks, mean score 1.0000" in page
     assert "LLR" in page
-    assert f"- Commit: {notes.commit()}\n" in page
+    assert f"commit {notes.commit()}, seed" in page
     quartet("sprt", *GREEDY, *note, "--json", cwd=tmp_path)
     assert len(list((tmp_path / "docs/experiments").iterdir())) == 1
 
 
-def test_what_is_no_checkout_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_commit_outside_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "ROOT", tmp_path)
     assert notes.commit() == "unknown"
 
@@ -113,12 +119,12 @@ def test_every_run_of_games_can_write_one(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["games"] == 4
     pages = sorted((tmp_path / "docs/experiments").iterdir())
     assert [page.name for page in pages] == ["001-one.md", "002-two.md", "003-three.md"]
-    for page, said in zip(pages, ("greedy", "window", "examination of random"), strict=True):
+    for page, said in zip(pages, ("greedy", "window", "gauntlet of random"), strict=True):
         assert said in page.read_text()
-        assert "- Decision: open\n" in page.read_text()
+        assert "**Decision.** open\n" in page.read_text()
 
 
-def test_a_bad_note_is_refused_before_any_game(tmp_path: Path) -> None:
+def test_a_bad_note_is_rejected_before_any_game(tmp_path: Path) -> None:
     done = quartet("sprt", *GREEDY, "--note", "no topic", code=2, cwd=tmp_path)
     assert done.stderr.startswith("quartet: --note wants")
     assert done.stderr.count("\n") == 1

@@ -1,5 +1,5 @@
-"""What judges of lines take: bundles in one or two files, on every Python there is, sound, damaged
-and without their core."""
+"""Bundles for line-protocol judges, in one or two files, work on every Python here, also damaged or
+without their core."""
 
 from __future__ import annotations
 import __future__
@@ -18,7 +18,7 @@ import pytest
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.cli import workshop
+from quartet.cli import build_tools
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.match import Match
@@ -28,12 +28,13 @@ from quartet.judge.table import table_rules
 from tests import checkout
 from tests.games import ROOT, is_whole
 from tests.linegames import NAMES
+from tests.tools import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 bundle, loader, nypc, alphano, proof = map(
-    workshop.load, ("bundle", "loader", "nypc", "alphano", "proof")
+    build_tools.load, ("bundle", "loader", "nypc", "alphano", "proof")
 )
 
 GAME = next(name for name in NAMES if is_whole(name))
@@ -41,7 +42,7 @@ GAME = next(name for name in NAMES if is_whole(name))
 PYTHONS = sorted(
     {bundle.PYTHON, *map(str, Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python"))}
 )
-"""The one that runs the tests, and pyenv's, where there are any."""
+"""The Python that runs the tests, and those of pyenv, if any."""
 FIXED = {"QUARTET_NODES": "500", "QUARTET_SEED": "1"}
 
 pytestmark = [
@@ -68,7 +69,7 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
-    """A whole game as a program of the first seat hears it."""
+    """Return a complete game as the program on the first seat receives it."""
     game = games.load(GAME)
     shared, command = hub(), Command([sys.executable, "-m", GAME], ROOT, FIXED)
     seats = [LineSeat(command, shared), LineSeat(command, shared)]
@@ -81,7 +82,7 @@ def lines() -> list[str]:
 
 @pytest.fixture(scope="module")
 def expected(lines: Sequence[str]) -> list[str]:
-    """What the engine from source answers."""
+    """Return the answers of the engine from source."""
     heard = proof.ask([sys.executable, "-m", GAME], ROOT, lines, FIXED)
     assert heard.complaint is None
     answers: list[str] = heard.answers
@@ -91,7 +92,7 @@ def expected(lines: Sequence[str]) -> list[str]:
 def run(
     command: Sequence[str], folder: Path, lines: Sequence[str], **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """Speak to a program that sees nothing of the project, for a minute at most."""
+    """Talk to a program that does not see the project, for at most one minute."""
     text = "".join(line + "\n" for line in lines)
     return subprocess.run(
         command,
@@ -106,15 +107,15 @@ def run(
 
 
 def how(stderr: str) -> str:
-    """The way and the level, by QUARTET_INFO."""
+    """Return the way and the level that QUARTET_INFO prints."""
     found = re.search(r": ([^:]+), [\d.]+ ms$", stderr, re.MULTILINE)
     assert found, stderr
     return found[1]
 
 
 def plays_on(command: Sequence[str], folder: Path) -> str:
-    """Without its core: a legal game to its end within the judge's processor time, status 0. Gives
-    the first complaint."""
+    """Assert that a bundle without its core plays a legal game within the judge's processor time
+    and exits with 0. Return its first error message."""
     game = games.load(GAME)
     rival = Command([sys.executable, "-m", GAME, "--player", "random", "--seed", "1"], ROOT)
     clean = {**proof.NO_PYTHON, "QUARTET_SEED": "1"}
@@ -165,7 +166,7 @@ def levels_here() -> list[str]:
     ]
 
 
-def test_every_way_and_every_level(
+def test_every_loader_and_every_level(
     packed: Path, lines: list[str], expected: list[str], tmp_path: Path
 ) -> None:
     command = nypc.start(packed, tmp_path)
@@ -182,8 +183,8 @@ def test_every_way_and_every_level(
     } == before, "copies go"
 
 
-def test_it_takes_nothing_from_elsewhere(packed: Path, tmp_path: Path) -> None:
-    """Modules of the same names in the folder, or on the path, are not its own."""
+def test_it_ignores_other_modules(packed: Path, tmp_path: Path) -> None:
+    """Check that a bundle ignores modules of the same names in its folder or on the path."""
     command = nypc.start(packed, tmp_path)
     for package in ("core", GAME):
         (tmp_path / package).mkdir()
@@ -192,13 +193,13 @@ def test_it_takes_nothing_from_elsewhere(packed: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "OK\n", "")
 
 
-def test_the_judges_sizes(
+def test_sizes_are_within_the_judges_limits(
     packed: Path, one_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert packed.stat().st_size <= 1 << 20
     assert packed.with_name("data.bin").stat().st_size <= 10 << 20
     assert one_file.stat().st_size < packed.with_name("data.bin").stat().st_size
-    monkeypatch.setattr(nypc, "MOST_DATA", 1000)
+    monkeypatch.setattr(nypc, "MAX_DATA", 1000)
     with pytest.raises(
         QuartetError, match=r"data\.bin has [\d,]+ bytes, more than the judge's 1,000"
     ):
@@ -206,11 +207,11 @@ def test_the_judges_sizes(
 
 
 def test_another_checkout_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Of one level, for the time's sake; compiled anew, and elsewhere."""
+    """Compile elsewhere; one level is enough, and saves time."""
     there = checkout.copy(tmp_path / "some" / "checkout")
     code = (
-        "from quartet.cli import workshop; import sys; "
-        f"sys.stdout.buffer.write(workshop.load('bundle').make({GAME!r}, ('v2',)).data)"
+        "from quartet.cli import build_tools; import sys; "
+        f"sys.stdout.buffer.write(build_tools.load('bundle').make({GAME!r}, ('v2',)).data)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -223,7 +224,7 @@ def test_another_checkout_gives_the_same_bytes(tmp_path: Path) -> None:
     assert hashlib.sha256(done.stdout).hexdigest() == hashlib.sha256(here).hexdigest()
 
 
-# Bundles with a fault
+# Damaged bundles
 
 
 @pytest.mark.parametrize("fault", ["missing", "empty", "truncated", "longer", "one bit", "foreign"])
@@ -248,17 +249,11 @@ def test_damaged_data(packed: Path, tmp_path: Path, fault: str) -> None:
 
 
 def sealed_again(folder: Path, data: bytearray) -> None:
-    """Damage that the checksum knows nothing of."""
+    """Write damaged data with a valid checksum."""
     (folder / "data.bin").write_bytes(data)
     main = folder / "main.py"
-    main.write_text(
-        re.sub(
-            r"^CHECKSUM = \d+$",
-            f"CHECKSUM = {zlib.crc32(data)}",
-            main.read_text(),
-            flags=re.MULTILINE,
-        )
-    )
+    checksum = f"CHECKSUM = {zlib.crc32(data)}"
+    main.write_text(substituted(r"^CHECKSUM = \d+$", checksum, main.read_text()))
 
 
 @pytest.mark.parametrize("fault", ["another machine", "no code", "wrong answers", "hangs"])
@@ -273,11 +268,10 @@ def test_cores_that_do_not_work(packed: Path, tmp_path: Path, fault: str) -> Non
     sealed_again(tmp_path, data)
     text = main.read_text()
     if fault == "wrong answers":
-        text = re.sub(r"^SELF_TEST = .*$", "SELF_TEST = (100, ())", text, flags=re.MULTILINE)
+        text = substituted(r"^SELF_TEST = .*$", "SELF_TEST = (100, ())", text)
     elif fault == "hangs":
-        text = re.sub(
-            r"^SELF_TEST = \(\d+", f"SELF_TEST = ({10**12}", text, flags=re.MULTILINE
-        ).replace("PATIENCE = 1.0", "PATIENCE = 0.1")
+        text = substituted(r"^SELF_TEST = \(\d+", f"SELF_TEST = ({10**12}", text)
+        text = substituted(r"^PATIENCE = 1\.0$", "PATIENCE = 0.1", text)
     main.write_text(text)
     command = [*nypc.compiled(tmp_path, bundle.PYTHON), nypc.WORD]
     complaint = plays_on(command, tmp_path)
@@ -286,8 +280,8 @@ def test_cores_that_do_not_work(packed: Path, tmp_path: Path, fault: str) -> Non
     ) in complaint
 
 
-def test_a_truncated_main_is_refused(packed: Path, tmp_path: Path) -> None:
-    """By Python, before any game: the end of the file is missing."""
+def test_a_truncated_main_is_rejected(packed: Path, tmp_path: Path) -> None:
+    """Check that Python rejects a truncated file before any game."""
     cut = tmp_path / "main.py"
     cut.write_bytes(packed.read_bytes()[:-2])
     with pytest.raises(QuartetError, match=r"python cannot compile main\.py"):
@@ -306,12 +300,12 @@ def test_a_damaged_single_file_plays_on(one_file: Path, tmp_path: Path) -> None:
 # The parts
 
 
-def test_opponents_and_training_stay_at_home() -> None:
-    """But for the one that the apple game's bot asks how its opponent plays."""
+def test_opponents_and_training_are_not_packed() -> None:
+    """Check that only the opponent model of the apple game's bot is packed."""
     packed = [
         name
         for game in registry.GAMES
-        for parts in [workshop.load("sources").parts(game)]
+        for parts in [build_tools.load("sources").parts(game)]
         for name in (
             *parts.python,
             *parts.compiled,
@@ -324,7 +318,7 @@ def test_opponents_and_training_stay_at_home() -> None:
 
 def test_modules_as_functions_are_the_same_modules() -> None:
     for game in NAMES:
-        for name, path in workshop.load("sources").parts(game).python.items():
+        for name, path in build_tools.load("sources").parts(game).python.items():
             code = compile(
                 bundle.ast.unparse(
                     bundle.ast.Module([bundle.as_function(name, path.read_text())], [])
@@ -374,7 +368,7 @@ def test_newer_symbols_are_found() -> None:
     assert bundle.newer_symbols(table) == ["pthread_create@2.34"]
 
 
-def test_the_proof_sees_another_player(tmp_path: Path) -> None:
+def test_the_proof_detects_another_player(tmp_path: Path) -> None:
     game = games.load(GAME)
     command = [
         sys.executable,
@@ -388,7 +382,7 @@ def test_the_proof_sees_another_player(tmp_path: Path) -> None:
         proof.prove_lines(game, command, tmp_path)
 
 
-def test_the_proof_sees_a_crash_and_a_remark(tmp_path: Path) -> None:
+def test_the_proof_detects_a_crash_and_a_message(tmp_path: Path) -> None:
     game = games.load(GAME)
     with pytest.raises(QuartetError, match="the artefact does not work"):
         proof.prove_lines(game, [sys.executable, "-c", "print('OK')"], tmp_path)
@@ -409,7 +403,9 @@ def quartet(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("target", ["nypc", "alphano"])
 @pytest.mark.parametrize("game", NAMES)
-def test_every_game_of_lines_is_packed_and_proven(game: str, target: str, tmp_path: Path) -> None:
+def test_every_line_protocol_game_is_packed_and_proven(
+    game: str, target: str, tmp_path: Path
+) -> None:
     done = quartet("pack", target, game, "--out", str(tmp_path / "new" / "folder"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -433,7 +429,9 @@ def test_every_game_of_lines_is_packed_and_proven(game: str, target: str, tmp_pa
         ],
     ],
 )
-def test_what_cannot_be_packed(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_impossible_packages_are_rejected(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     done = quartet("pack", *arguments, "--out", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -441,7 +439,7 @@ def test_what_cannot_be_packed(arguments: tuple[str, ...], said: str, tmp_path: 
     assert not any(tmp_path.iterdir())
 
 
-def test_a_file_that_is_too_large_is_told(
+def test_a_file_that_is_too_large_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alphano.make(GAME, tmp_path, limit=1000)

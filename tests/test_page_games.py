@@ -1,5 +1,4 @@
-"""Whole games on the page, by mouse, by touch and by keys alone, in every game and in one that the
-page has never heard of; and programs that misbehave."""
+"""Whole games by mouse, by touch and by keys alone, also in a new game; misbehaving programs."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import pytest
 from quartet import registry
 from tests import checkout
 from tests.games import ROOT
-from tests.page import Server, Tab, browsing, serving
+from tests.page import Server, Tab, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,12 +20,12 @@ pytestmark = pytest.mark.slow
 PROGRAMS = ROOT / "tests" / "programs"
 LINES = ROOT / "tests" / "programs_lines" / "play.py"
 SHORT = {"moves": 4}
-"""Options of a game that make it short, where it has them."""
+"""Options that make a game short, if it has them."""
 FIFTH = "tictac"
 
 
 def programs() -> list[str]:
-    """Programs that misbehave, for the command line."""
+    """Return the command-line options that name misbehaving programs."""
     python = sys.executable
     named = {
         "crash": f"{python} {PROGRAMS / 'crash.py'} 3",
@@ -38,12 +37,6 @@ def programs() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("page"), *programs()) as server:
         yield server
@@ -51,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def fifth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The server of a house with a game more."""
+    """A server of a checkout with a fifth game."""
     house = checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", FIFTH)
     with serving(house, house=house) as server:
         yield server
@@ -70,7 +63,7 @@ def by_touch(tab: Tab, random: Random) -> None:
 
 
 def by_keys(tab: Tab, random: Random) -> None:
-    """Whatever the arrows come to, until a move is whole."""
+    """Press random arrows and Enter until a move is complete."""
     before = tab.turns
     if tab.page.evaluate("() => document.activeElement.id") != "board":
         for _ in range(100):
@@ -87,7 +80,7 @@ def by_keys(tab: Tab, random: Random) -> None:
 
 
 def play(tab: Tab, game: str, way: Callable[[Tab, Random], None]) -> int:
-    """A game to its end; gives how often the person moved."""
+    """Play a game to its end; return the number of the human's moves."""
     known = next(g for g in tab.ask("games")["games"] if g["name"] == game)
     tab.go("#/")
     tab.find(f'input[value="{game}"]').check()
@@ -120,7 +113,7 @@ def whole_game(browser: Any, server: Server, game: str, way: str) -> None:
     tab.enter()
     assert play(tab, game, WAYS[way]) > 1
     assert tab.find("#status").inner_text() != ""
-    # All of it can be looked at afterwards.
+    # Every position can be shown afterwards.
     tab.find("#first").click()
     assert tab.find("#slider").input_value() == "0"
     tab.find("#to-review").click()
@@ -141,6 +134,22 @@ def test_a_whole_game_of_the_fifth(browser: Any, fifth: Server, way: str) -> Non
     whole_game(browser, fifth, FIFTH, way)
 
 
+def test_the_fifth_game_has_rules_and_a_score_in_english(browser: Any, fifth: Server) -> None:
+    """Its words are English where the page is Russian."""
+    context = browser.new_context(locale="ru")
+    tab = Tab(context, fifth)
+    tab.enter()
+    tab.find(f'input[value="{FIFTH}"]').check()
+    tab.find(f'[data-game="{FIFTH}"] #rules summary').click()
+    tab.find("#rules svg.board").nth(1).wait_for()
+    assert "Put a piece on an empty cell" in tab.find("#rules").inner_text()
+    assert tab.find("#rules summary").inner_text() == "Как играть"
+    play(tab, FIFTH, by_mouse)
+    assert "lines: " in tab.find("#counting").inner_text()
+    assert tab.faults == []
+    context.close()
+
+
 @pytest.mark.parametrize(
     ("game", "program", "verdict"),
     [
@@ -152,7 +161,7 @@ def test_a_whole_game_of_the_fifth(browser: Any, fifth: Server, way: str) -> Non
         ("ataxx", "noise", ""),
     ],
 )
-def test_a_program_that_misbehaves_is_shown_with_the_reason(
+def test_a_misbehaving_program_is_shown_with_the_reason(
     browser: Any, server: Server, game: str, program: str, verdict: str
 ) -> None:
     context = browser.new_context(locale="en-GB")
@@ -173,6 +182,6 @@ def test_a_program_that_misbehaves_is_shown_with_the_reason(
     assert tab.find("#moves .foul").count() > 0
     assert verdict in tab.find("#moves .reason").first.inner_text()
     assert tab.faults == []
-    # The page goes on: another match can be played beside and after it.
+    # Another match can be played afterwards.
     assert play(tab, "ataxx", by_mouse) > 1
     context.close()

@@ -1,69 +1,45 @@
-"""Every view of the page: whether everybody can use it, at every width; and runs that go on while
-they are looked at."""
+"""Every view of the page: accessibility and width; and runs that change while they are shown."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from quartet import registry
 from tests.games import ROOT
-from tests.page import ENOUGH, Server, Tab, browsing, serving
+from tests.page import ENOUGH, Server, Tab, quartet, serving, sprt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
+LOG = ROOT / "tests/data/connexion/logs/0000.txt"
 THEMES = ("light", "dark")
-PHONE = {"width": 360, "height": 740}
-SERIOUS = ("serious", "critical")
+SIZES = ({"width": 1280, "height": 800}, {"width": 360, "height": 740})
 RULES = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
     .map(v => [v.impact, v.id, v.nodes.map(n => n.html.slice(0, 200) + " " + (n.any[0]?.message || "")).slice(0, 4)])"""
 
 
-def quartet(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """A command that goes on."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "quartet", *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        start_new_session=True,
-    )
-
-
-def sprt(games: int) -> list[str]:
-    """A test that takes some seconds."""
-    options = ["--in-process", "--option", "opening=4", "--clock", "20", "--crowded", "--jobs", "1"]
-    wide = ["--elo0", "0", "--elo1", "0.1"]
-    return [
-        "sprt",
-        "ataxx",
-        "bot",
-        "greedy",
-        *options,
-        *wide,
-        "--games",
-        str(games),
-        "--out",
-        "runs/one",
-    ]
+def cup() -> list[str]:
+    """Return the arguments of a tournament of three players."""
+    names = ("a=bot", "b=greedy", "c=random")
+    players = [word for name in names for word in ("--player", name)]
+    options = ["--in-process", "--clock", "20", "--crowded", "--jobs", "1", "--games", "2"]
+    return ["tournament", "ataxx", *players, *options, "--out", "runs/cup"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a run of some games."""
+    """A folder with finished runs."""
     folder = tmp_path_factory.mktemp("page")
-    assert quartet(folder, *sprt(12)).wait(120) in (0, 1)
+    for arguments in (cup(), sprt(12)):
+        assert quartet(folder, *arguments).wait(120) in (0, 1)
     return folder
 
 
@@ -71,12 +47,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[Server]:
     with serving(folder, "--runs", "runs") as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing() as browser:
-        yield browser
 
 
 def lobby(tab: Tab) -> None:
@@ -91,6 +61,32 @@ def playing(tab: Tab) -> None:
     tab.page.keyboard.press("Enter")
 
 
+def options(tab: Tab) -> None:
+    """The form with its speed and the options of an engine."""
+    tab.go("#/")
+    tab.find('input[value="ataxx"]').check()
+    for seat in (0, 1):
+        tab.find(f"#seat{seat}").select_option("engine:bot")
+    tab.find(".engine-options summary").first.click()
+    tab.find("[data-engine]").first.wait_for()
+
+
+def watched(tab: Tab) -> None:
+    """Boards of running games, one of them shown before as a whole."""
+    tab.start("ugolki", *[("engine:greedy", "nodes:50")] * 4, speed="500")
+    tab.find("#pace-pause").click()
+    tab.find('#status[data-state="paused"]').wait_for()
+    tab.go("#/watch")
+    tab.find(".mini .piece").first.wait_for()
+
+
+def paused(tab: Tab) -> None:
+    tab.start("applegame", *[("engine:bot", "nodes:50")] * 2, speed="500")
+    tab.wait_turns(2)
+    tab.find("#pace-pause").click()
+    tab.find('#status[data-state="paused"]').wait_for()
+
+
 def over(tab: Tab) -> None:
     tab.start("ugolki", *[("engine:greedy", "nodes:50")] * 2, *[("nobody", "")] * 2)
     tab.wait_turns(6)
@@ -102,6 +98,74 @@ def reviewed(tab: Tab) -> None:
     tab.go("#/review?run=one&number=0")
     tab.find("#sums:not([hidden])").wait_for()
     tab.page.keyboard.press("n")
+
+
+def practised(tab: Tab) -> None:
+    """The exercise, with its solution."""
+    reviewed(tab)
+    tab.find("#exercise-start").click()
+    tab.find("#exercise-show").click()
+
+
+def varied(tab: Tab) -> None:
+    """A variation from the start of a reviewed game, and an engine that analyses it."""
+    reviewed(tab)
+    tab.page.keyboard.press("Home")
+    tab.find("#board").focus()
+    tab.find("svg.board.choosing").wait_for()
+    for key in ("ArrowRight", "Enter", "Enter"):
+        tab.page.keyboard.press(key)
+    tab.find("#variation:not([hidden])").wait_for()
+    tab.find("#engine").click()
+    tab.find(".engine-line").first.wait_for()
+
+
+def compared(tab: Tab) -> None:
+    """A mistake next to the better move, reviewed deeper, with two engines that analyse."""
+    reviewed(tab)
+    tab.find("#compare svg.board").nth(1).wait_for()
+    tab.find("#deeper").click()
+    tab.find(".deeper").wait_for()
+    tab.find("#two-engines").check()
+    tab.find("#engine2").click()
+    tab.find(".engine-line").first.wait_for()
+
+
+def invited(tab: Tab) -> None:
+    tab.start("ataxx", ("person", ""), ("guest", ""))
+    tab.find("[data-link]").wait_for()
+
+
+def guest(tab: Tab) -> None:
+    """A game as a guest sees it."""
+    invited(tab)
+    link = tab.find("[data-link]").input_value()
+    tab.page.context.clear_cookies()
+    tab.page.goto(link)
+    tab.find("#status").wait_for()
+
+
+def away(tab: Tab) -> None:
+    tab.page.route("**/*", lambda route: route.abort("connectionrefused"))
+    tab.find("#offline:not([hidden])").wait_for()
+
+
+def logs(tab: Tab) -> None:
+    """The lists of games, of reviews, and of logs, with one that is none."""
+    over(tab)
+    reviewed(tab)
+    tab.go("#/review")
+    wrong = {"name": "wrong.txt", "mimeType": "text/plain", "buffer": b"nonsense"}
+    right = {**wrong, "name": "right.txt", "buffer": LOG.read_bytes()}
+    tab.find("#pick").set_input_files([wrong, right])
+    tab.find("#logs .bad").wait_for()
+    tab.find("#logs button").wait_for()
+
+
+def live(tab: Tab) -> None:
+    """A game of a run that has ended."""
+    tab.go("#/live/one/0")
+    tab.find("#board .piece").first.wait_for()
 
 
 def view(address: str, found: str) -> Any:
@@ -122,13 +186,48 @@ def plain(address: str, found: str) -> Any:
     return come
 
 
+def board(tab: Tab) -> None:
+    """The board, with the games that have reached its position."""
+    tab.go("#/board?run=one&number=0&step=0")
+    tab.find("#look-up").check()
+    tab.find("#openings-games a").first.wait_for()
+
+
+def edited(tab: Tab) -> None:
+    tab.go("#/board?game=connexion")
+    tab.find("#edit").click()
+    tab.find("[data-brush]").first.wait_for()
+
+
+def rules(game: str) -> Any:
+    def come(tab: Tab) -> None:
+        tab.go("#/")
+        tab.find(f'input[value="{game}"]').check()
+        tab.find(f'[data-game="{game}"] #rules summary').click()
+        tab.find("#rules svg.board").first.wait_for()
+
+    return come
+
+
 VIEWS = {
+    "board": board,
+    "edited": edited,
     "lobby": lobby,
+    "options": options,
     "playing": playing,
+    "paused": paused,
     "over": over,
-    "watch": plain("#/watch", "#matches li"),
-    "drop": plain("#/review", "#drop"),
+    "watch": watched,
+    "live": live,
+    "logs": logs,
+    "away": away,
     "review": reviewed,
+    "exercise": practised,
+    "variation": varied,
+    "compared": compared,
+    "invited": invited,
+    "guest": guest,
+    **{"rules of " + game: rules(game) for game in registry.GAMES},
     "runs": view("#/runs", "#runs-table"),
     "standings": view("#/run/one?tab=standings", "#standings"),
     "crosstable": view("#/run/one?tab=crosstable", "#crosstable"),
@@ -140,25 +239,73 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_everybody_can_use_a_view(browser: Any, server: Server, name: str) -> None:
-    """axe-core finds nothing serious in either theme, and nothing is wider than a phone."""
+def test_accessibility(browser: Any, server: Server, name: str) -> None:
+    """axe-core finds nothing in either theme at either width, and nothing is wider than a phone."""
     axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-    context = browser.new_context(locale="en-GB", viewport=PHONE)
+    context = browser.new_context(locale="en-GB", viewport=SIZES[0])
     tab = Tab(context, server)
     tab.enter()
     VIEWS[name](tab)
-    for theme in THEMES:
-        tab.find("#theme").select_option(theme)
-        tab.page.wait_for_timeout(100)
-        tab.page.evaluate(axe + "; 0")
-        found = [v for v in tab.page.evaluate(RULES) if v[0] in SERIOUS]
-        assert found == [], theme
-        assert tab.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    tab.page.evaluate(axe + "; 0")
+    for size in SIZES:
+        tab.page.set_viewport_size(size)
+        for theme in THEMES:
+            tab.find("#theme").select_option(theme)
+            tab.page.wait_for_timeout(100)
+            assert tab.page.evaluate(RULES) == [], theme
+            assert tab.page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     assert tab.faults == []
     context.close()
 
 
-def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path: Path) -> None:
+def test_a_finished_run_shows_its_results(browser: Any, server: Server) -> None:
+    """With one measure of error, named, and hypotheses that cannot be taken for results."""
+    context = browser.new_context(locale="en-GB")
+    tab = Tab(context, server)
+    tab.enter("#/runs")
+    tab.find("#runs-table td").first.wait_for()
+    assert "Outcome" in tab.find("#runs-table thead").inner_text()
+    tab.go("#/run/one")
+    tab.find("#standings").wait_for()
+    titles = tab.find("#standings th").all_inner_texts()
+    assert "Score, % (± 95 %)" in titles
+    verdict = tab.find("#verdict").inner_text()
+    assert "hypotheses: mean score 50.00 % (H0)" in verdict
+    assert "Elo (95 % interval): " in verdict
+    tab.find("#tab-crosstable").click()
+    tab.find('#crosstable td:has-text("% (12)")').first.wait_for()
+    tab.find("#tab-charts").focus()
+    tab.page.keyboard.press("ArrowLeft")
+    assert tab.page.evaluate("() => document.activeElement.id") != "tab-charts"
+    tab.find("#tab-charts").click()
+    tab.find("#charts canvas").first.wait_for()
+    assert tab.page.evaluate("() => document.activeElement.id") == "tab-charts", "the focus stays"
+    tab.find("#results").uncheck()
+    tab.find("#hidden-results").wait_for()
+    # The clocks of its games are those of the run, 20 ms.
+    tab.go("#/review?run=one&number=0")
+    tab.find("#moves li").first.wait_for()
+    tab.page.keyboard.press("Home")
+    assert tab.find(".player .clock").all_inner_texts() == ["0.0 s", "0.0 s"]
+    assert tab.faults == []
+    context.close()
+
+
+def test_ratings_come_into_the_shown_table(browser: Any, server: Server) -> None:
+    """With what the page itself needs, they are computed while the table is shown."""
+    tab = Tab(browser.new_context(locale="en-GB"), server)
+    tab.enter("#/run/cup")
+    tab.find('#standings th:has-text("Elo (95 % interval)")').wait_for()
+    assert tab.find("#standings tbody tr").count() == 3
+    assert "…" in tab.find("#standings tbody tr").first.inner_text()
+    tab.find("#tab-charts").click()
+    tab.find("#charts figcaption").first.wait_for()
+    assert "%, 95 % interval" in tab.find("#charts figcaption").first.inner_text()
+    assert tab.faults == []
+    tab.page.context.close()
+
+
+def test_a_run_is_followed_while_it_is_killed_and_resumed(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     with serving(tmp_path, "--runs", "runs") as server:
         tab = Tab(browser.new_context(locale="en-GB"), server)
@@ -184,7 +331,24 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path
                     assert time.monotonic() < deadline, shown()
                     time.sleep(0.2)
 
-            wait("goes on", 2)
+            wait("running", 2)
+            # Its tables are updated in place.
+            for key, part in (("standings", "tbody tr"), ("games", "th:nth-child(4) button")):
+                tab.find(f"#tab-{key}").click()
+                tab.find(f"#run-body {part}").first.wait_for()
+                tab.page.evaluate(
+                    "part => { const it = document.querySelector('#run-body ' + part);"
+                    " it.marked = true; it.focus(); }",
+                    part,
+                )
+                before = tab.find("#run-body").inner_text()
+                tab.page.wait_for_function(
+                    "before => document.querySelector('#run-body').innerText !== before", arg=before
+                )
+                assert tab.page.evaluate(
+                    "part => document.querySelector('#run-body ' + part).marked", part
+                )
+            assert tab.page.evaluate("document.activeElement.marked"), "the focus stays"
             tab.find("#run-live a").first.wait_for()
             # A game of it is watched from its turns on the disk.
             other = Tab(tab.page.context, server)
@@ -192,12 +356,16 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path
                 server.base + (tab.find("#run-live a").first.get_attribute("href") or "")
             )
             other.find("#board .piece").first.wait_for()
+            assert other.find(".player .clock").first.inner_text() == "0.0 s"
+            assert (
+                other.find("#save-later").text_content() == "The log can be saved after the game."
+            )
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
             wait("stopped", 2)
             before = recorded()
             run = quartet(tmp_path, *sprt(100_000))
-            wait("goes on", before + 2)
+            wait("running", before + 2)
             assert f"{recorded()}" != f"{before}"
             assert tab.faults == other.faults == []
         finally:
@@ -206,7 +374,7 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(browser: Any, tmp_path
 
 
 def test_a_match_is_watched_while_the_server_is_away(browser: Any, tmp_path: Path) -> None:
-    """Its page says so, and comes back with the server; the match is gone, and told so."""
+    """The page shows that the connection is lost; a new server shows the start page."""
     with serving(tmp_path) as server:
         tab = Tab(browser.new_context(locale="en-GB"), server)
         tab.enter()

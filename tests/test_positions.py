@@ -1,4 +1,4 @@
-"""Positions on the command line: text or file, in every game."""
+"""The command line accepts positions as text or file, in every game."""
 
 from __future__ import annotations
 
@@ -9,50 +9,58 @@ import pytest
 
 from core.errors import QuartetError, TextError
 from quartet.cli import positions, variants
-from tests.games import Game, random_games
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from tests.games import GameUnderTest, random_games
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_text_and_file_are_the_same_position(game: Game, tmp_path: Path) -> None:
+def begin(game: GameUnderTest, given: str) -> Start:
+    """Return the start that --position gives."""
+    return positions.start(games.load(game.name), given, {})
+
+
+def test_text_and_file_are_the_same_position(game: GameUnderTest, tmp_path: Path) -> None:
     file = tmp_path / "position"
     for slow, _ in islice(random_games(game, 20), 20):
         text = slow.text()
         file.write_text(text, encoding="utf-8-sig")
         for rules in (game.reference, game.fast):
-            assert positions.read(rules, text).text() == text
-            assert positions.read(rules, str(file)).text() == text
+            assert begin(game, text).position(rules).text() == text
+            assert begin(game, str(file)).position(rules).text() == text
 
 
 @pytest.mark.parametrize(
     "given", ["", "/no/such/file", "x" * 5000, "a\0b", "rubbish\nin two lines"]
 )
-def test_what_is_neither_is_told_so(game: Game, given: str) -> None:
-    with pytest.raises(TextError, match=r" is no file, and no position: .") as told:
-        positions.read(game.reference, given)
+def test_what_is_neither_is_rejected(game: GameUnderTest, given: str) -> None:
+    with pytest.raises(TextError, match=r" is neither a file nor a position: .") as told:
+        begin(game, given)
     assert "\n" not in str(told.value)
 
 
-def test_a_file_without_a_position_is_told_by_its_name(game: Game, tmp_path: Path) -> None:
+def test_a_file_without_a_position_is_named(game: GameUnderTest, tmp_path: Path) -> None:
     file = tmp_path / "file"
     for content in (b"rubbish", b"", b"\xff\xfe\xfa"):
         file.write_bytes(content)
         with pytest.raises(TextError, match="file") as told:
-            positions.read(game.reference, str(file))
+            begin(game, str(file))
         assert "\n" not in str(told.value)
-        assert "is no file" not in str(told.value)
+        assert "is neither" not in str(told.value)
     with pytest.raises(TextError, match="cannot read"):
-        positions.read(game.reference, str(tmp_path))
+        begin(game, str(tmp_path))
 
 
-def test_the_start_by_options_and_a_position_exclude_each_other(game: Game) -> None:
-    text = game.reference.start().text()
+def test_the_start_by_options_and_a_position_exclude_each_other(game: GameUnderTest) -> None:
+    known = games.load(game.name)
+    text = known.position.start().text()
     for name, option in game.info.options.items():
         options = variants.read(game.name, [f"{name}={int(option.default)}"])
-        assert positions.root(game.name, game.reference, None, options).text() == text
+        assert positions.start(known, None, options).position(known.position).text() == text
         if option.of_start:
             with pytest.raises(QuartetError, match=name):
-                positions.root(game.name, game.reference, text, options)
+                positions.start(known, text, options)
         else:
-            assert positions.root(game.name, game.reference, text, options).text() == text
+            assert positions.start(known, text, options).position(known.position).text() == text

@@ -1,4 +1,4 @@
-"""The list of games, and what may be missing while one is being written."""
+"""The registry lists the games, and knows which parts an unfinished game lacks."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_parts_are_found_in_their_sources() -> None:
 @pytest.mark.parametrize(
     "module", [*(f"{registry.GAMES[name]}.protocol" for name in NAMES), "core.agent.lines"]
 )
-def test_what_an_agent_needs_first_is_light(module: str) -> None:
-    """`-S`: no site-packages, whose own start-up files import what they like."""
+def test_the_first_imports_of_an_agent_are_small(module: str) -> None:
+    """Use `-S`: the start-up files of site-packages import other modules."""
     code = f"import sys; sys.path.insert(0, '.'); import {module}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=ROOT

@@ -1,5 +1,5 @@
-"""A release: its version, what is said where a package is missing, and the wheel, installed where
-nothing of the checkout is seen."""
+"""A release has a version, hints about missing packages, and a wheel that works away from the
+checkout."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from core.extras import how_to_install
+from core.extras import install_hint
 from quartet import registry
-from quartet.cli import workshop
+from quartet.cli import build_tools
 from tests import checkout
 from tests.games import ROOT
 from tests.linegames import NAMES
@@ -36,11 +36,11 @@ def project() -> dict[str, dict[str, list[str]]]:
     return described
 
 
-# What is said
+# Messages
 
 
 def test_the_version_is_the_newest_of_the_changelog() -> None:
-    assert workshop.load("release").version() == project()["version"]
+    assert build_tools.load("release").version() == project()["version"]
 
 
 def test_the_changelog_keeps_its_form() -> None:
@@ -52,14 +52,14 @@ def test_the_changelog_keeps_its_form() -> None:
 
 
 def test_a_hint_is_for_the_python_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert how_to_install("a>=1", "b") == f"{sys.executable} -m pip install 'a>=1' b"
+    assert install_hint("a>=1", "b") == f"{sys.executable} -m pip install 'a>=1' b"
     monkeypatch.setattr(sys, "path", [])  # without pip, as in environments of uv
-    assert how_to_install("b") == f"uv pip install --python {sys.executable} b"
+    assert install_hint("b") == f"uv pip install --python {sys.executable} b"
 
 
 def test_hints_name_what_is_installed() -> None:
-    """Packages of the project's extras by their own names: another project is called `quartet` in
-    the index, and would be installed by `quartet[...]`."""
+    """Check that hints name the packages of an extra: `quartet[...]` would install an unrelated
+    project."""
     known = {
         re.split(r"[^\w-]", text)[0]
         for texts in project()["optional-dependencies"].values()
@@ -71,7 +71,7 @@ def test_hints_name_what_is_installed() -> None:
             text = path.read_text("utf-8")
             assert "quartet[" not in text, path
             for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "how_to_install":
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "install_hint":
                     names = [one.value for one in node.args if isinstance(one, ast.Constant)]
                     assert {re.split(r"[^\w-]", str(name))[0] for name in names} <= known, path
                     hints += bool(names)
@@ -79,7 +79,7 @@ def test_hints_name_what_is_installed() -> None:
 
 
 def test_guides_name_what_is_installed() -> None:
-    """`quartet[...]` only of a file or a checkout."""
+    """Check that `quartet[...]` only follows a file or a checkout."""
     for guide in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for line in guide.read_text("utf-8").splitlines():
             assert not re.search(r"install\s+['\"]?quartet\b", line), (guide, line)
@@ -94,7 +94,7 @@ def test_a_bill_of_materials_is_a_file_of_the_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel, "w") as files:
         files.writestr("some/__init__.py", "VALUE = 1\n")
         files.writestr("some-1.dist-info/RECORD", "some/__init__.py,,\nsome-1.dist-info/RECORD,,\n")
-    workshop.load("release").add_bill(wheel, bill)
+    build_tools.load("release").add_bill(wheel, bill)
     assert {path.name for path in tmp_path.iterdir()} == {wheel.name, bill.name}
     with zipfile.ZipFile(wheel) as files:
         rows = list(csv.reader(files.read("some-1.dist-info/RECORD").decode().splitlines()))
@@ -109,10 +109,10 @@ def test_a_bill_of_materials_is_a_file_of_the_wheel(tmp_path: Path) -> None:
 
 
 class Installed:
-    """A wheel of this project in an environment of its own."""
+    """A wheel of this project in a separate environment."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises AssertionError where it cannot be made."""
+        """Build it. Raises AssertionError if that fails."""
         home = checkout.copy_built(folder / "checkout")
         (home / "built.txt").write_text(f"commit {COMMIT}")
         words = ("--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation")
@@ -129,7 +129,7 @@ class Installed:
         assert self.run(str(self.python), "-m", "pip", "install", str(self.wheel)).returncode == 0
 
     def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """A command that sees nothing of the checkout."""
+        """Run a command that does not see the checkout."""
         hidden = ("PYTHON", "QUARTET", "VIRTUAL_ENV")
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(hidden)
@@ -163,7 +163,7 @@ def test_one_wheel_serves_every_python(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as files:
         rooms = {name.partition("/")[0] for name in files.namelist()}
         compiled = {name for name in files.namelist() if name.endswith(".so")}
-    assert {room for room in rooms if not room.endswith(".dist-info")} == set(workshop.ROOMS)
+    assert {room for room in rooms if not room.endswith(".dist-info")} == set(registry.PACKAGES)
     assert compiled == {name for name in compiled if name.endswith(".abi3.so")} != set()
 
 
@@ -183,7 +183,7 @@ def test_a_wheel_plays_without_a_compiler(installed: Installed) -> None:
 @on_linux
 @pytest.mark.slow
 def test_hints_of_a_wheel_work(installed: Installed) -> None:
-    """What is said to be missing can be installed as it says; then packing works."""
+    """Obey the hint about missing packages: packing then works."""
     for arguments in (["serve"], ["pack", "nypc", NAMES[0], "--out", "dist", "--no-proof"]):
         done = installed.quartet(*arguments)
         assert done.returncode == 2

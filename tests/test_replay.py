@@ -1,5 +1,4 @@
-"""`quartet replay`, and the log: what was played is confirmed, what was changed is found, what was
-cut short is taken as it is."""
+"""`quartet replay` confirms valid logs, rejects changed ones, and accepts truncated ones."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from core.errors import TextError
 from quartet.arena import records
 from quartet.judge import game as games
 from quartet.judge.game import Start
-from quartet.judge.logs import jsonl
+from quartet.judge.logs import jsonl, official
 from quartet.judge.logs.check import check
 from quartet.judge.logs.jsonl import VERSION, JsonFile, JsonLog, Log, read_log
 from quartet.judge.match import Match
@@ -33,13 +32,13 @@ PROGRAMS = ROOT / "tests" / "programs"
 
 
 def little(name: str, *arguments: str) -> list[str]:
-    """The command of one of our little programs."""
+    """Return the command of a test program."""
     return [sys.executable, str(PROGRAMS / name), *arguments]
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The log of a game with every kind of turn that a quick program can make."""
+    """Return the log of a game with every kind of turn that a quick program can make."""
     commands = [
         little("honest.py"),
         little("answer.py", "9 9\\xff\\x00\\x1b"),
@@ -59,7 +58,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def disagreement(log: Log) -> str:
-    """What `check` finds wrong with a log; empty when nothing."""
+    """Return the errors that `check` finds in a log; empty if there are none."""
     lines = [jsonl.line(log.header), *map(jsonl.line, log.turns)]
     lines += [] if log.result is None else [jsonl.line(log.result)]
     data = b"".join(lines)
@@ -92,7 +91,7 @@ def test_a_true_log_is_confirmed_and_drawn(played: bytes, tmp_path: Path) -> Non
     assert replay("--quiet", str(path)).stdout.count("\n") == 1
 
 
-def test_output_is_kept_byte_for_byte(played: bytes) -> None:
+def test_output_is_stored_byte_for_byte(played: bytes) -> None:
     log = read_log(played)
     assert log.turns[1].output == "9 9\xff\x00\x1b"
     assert log.turns[1].output_size == 6
@@ -104,7 +103,7 @@ def test_output_is_kept_byte_for_byte(played: bytes) -> None:
     ]
 
 
-def test_a_log_broken_off_anywhere_is_taken_as_far_as_it_goes(played: bytes) -> None:
+def test_a_truncated_log_is_checked_to_its_end(played: bytes) -> None:
     header_end = played.index(b"\n") + 1
     whole = played.count(b"\n")
     for end in range(header_end, len(played) - 1, 97):
@@ -115,17 +114,15 @@ def test_a_log_broken_off_anywhere_is_taken_as_far_as_it_goes(played: bytes) -> 
     assert len(read_log(played[: played.rindex(b"\n", 0, -1) + 1]).turns) == whole - 2
 
 
-def test_a_log_broken_off_is_noted(played: bytes, tmp_path: Path) -> None:
+def test_a_truncated_log_is_noted(played: bytes, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_bytes(played[:-10])
     done = replay("--quiet", str(path))
     assert done.returncode == 0
     assert done.stdout.startswith(f"{path}: ok, 8 plies, penalty ")
-    assert done.stdout.endswith(
-        "; the game was broken off after 8 plies, in the middle of a line\n"
-    )
+    assert done.stdout.endswith("; the game was aborted after 8 plies, in the middle of a line\n")
     path.write_bytes(played[: played.rindex(b"\n", 0, -1) + 1])
-    assert replay("--quiet", str(path)).stdout.endswith("; the game was broken off after 8 plies\n")
+    assert replay("--quiet", str(path)).stdout.endswith("; the game was aborted after 8 plies\n")
 
 
 def edit_turn(index: int, **changes: Any) -> Callable[[Log], Log]:
@@ -184,7 +181,7 @@ FORGERIES = [
     (edit_result(places=(4, 1, 1, 1)), "line 10: places"),
     (edit_result(lost=(0, 0, 0, 0)), "line 10: lost"),
     (edit_header(options={"moves": 1}), "line 6: a turn after the end of the game"),
-    (edit_header(options={"moves": 3}), "line 10: the result stands before the end of the game"),
+    (edit_header(options={"moves": 3}), "line 10: the result comes before the end of the game"),
     (edit_header(options={"board": 3}), "line 1: ugolki has no option 'board'"),
     (edit_header(options={"moves": True}), "line 1: option moves of ugolki cannot be True"),
     (edit_header(players=("a", "b")), "line 1: ugolki has 4 players, not 2"),
@@ -199,13 +196,13 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize(("forge", "words"), FORGERIES)
-def test_a_forged_log_is_found_out(played: bytes, forge: Callable[[Log], Log], words: str) -> None:
+def test_a_forged_log_is_rejected(played: bytes, forge: Callable[[Log], Log], words: str) -> None:
     log = read_log(played)
     assert disagreement(log) == ""
     assert disagreement(forge(log)).startswith(words)
 
 
-def test_late_and_fat_programs_may_have_left_anything(played: bytes) -> None:
+def test_output_of_late_and_oversized_programs_is_ignored(played: bytes) -> None:
     log = read_log(played)
     for verdict in (Verdict.LATE, Verdict.MEMORY):
         assert disagreement(edit_turn(1, verdict=verdict, output="1 1")(log)) == ""
@@ -258,7 +255,7 @@ BAD_TEXT = [
 
 
 @pytest.mark.parametrize(("data", "words"), BAD_TEXT, ids=range(len(BAD_TEXT)))
-def test_bad_text_names_the_line(data: bytes, words: str) -> None:
+def test_errors_name_the_line(data: bytes, words: str) -> None:
     with pytest.raises(TextError) as caught:
         read_log(data)
     assert str(caught.value).startswith(words)
@@ -284,7 +281,7 @@ OLD = ROOT / "tests" / "data" / "old"
         ("run-files/games/000000.log", "ok, 8 plies, penalty 48 48 55 48, places 1 1 4 1"),
     ],
 )
-def test_old_logs_of_ours_are_read(file: str, sentence: str) -> None:
+def test_logs_of_earlier_versions_are_read(file: str, sentence: str) -> None:
     data = (OLD / file).read_bytes()
     assert check(UGOLKI, data).sentence() == sentence
     log = read_log(data)
@@ -293,7 +290,7 @@ def test_old_logs_of_ours_are_read(file: str, sentence: str) -> None:
     assert disagreement(edit_turn(0, move=(2, 1, 2, 0))(log)).startswith("line 2: move ")
 
 
-def test_old_runs_are_read() -> None:
+def test_runs_of_earlier_versions_are_read() -> None:
     plan, results = records.read(OLD / "run-lines")
     assert plan["game"] == "applegame"
     assert [result.number for result in results] == [1, 0]
@@ -309,8 +306,8 @@ def test_old_runs_are_read() -> None:
 # Logs of ours of games whose judge speaks lines
 
 
-class Scripted(Seat):
-    """Gives these answers, one after the other; None: it is not ready."""
+class AnswerSeat(Seat):
+    """A seat that gives these answers in turn; for None it is not ready."""
 
     def __init__(self, *answers: str | None) -> None:
         super().__init__()
@@ -328,7 +325,7 @@ APPLES = " ".join((ROOT / "tests/data/applegame/example_input.txt").read_text().
 
 
 def ours(seats: Sequence[Seat]) -> bytes:
-    """The log of ours of a game of apples."""
+    """Return quartet's log of a game of apples."""
     game, log = games.load("applegame"), JsonLog()
     start = Start(0, {}, APPLES)
     with Match(game, seats, "ab", table_rules(game.info), start, watchers=[log]) as match:
@@ -342,14 +339,14 @@ PASSING = "-1 -1 -1 -1"
 @pytest.mark.parametrize(
     ("seats", "sentence"),
     [
-        ([Scripted(PASSING), Scripted(PASSING)], "ok, 2 plies, cells 0 0"),
-        ([Scripted(PASSING), Scripted("0 0 0 0")], "ok, 1 plies, cells 0 0"),
-        ([Scripted("what"), Scripted()], "ok, 0 plies, cells 0 0"),
-        ([Scripted(), Scripted(None)], "ok, 0 plies, cells 0 0"),
-        ([Scripted(None), Scripted()], "ok, 0 plies, cells 0 0"),
+        ([AnswerSeat(PASSING), AnswerSeat(PASSING)], "ok, 2 plies, cells 0 0"),
+        ([AnswerSeat(PASSING), AnswerSeat("0 0 0 0")], "ok, 1 plies, cells 0 0"),
+        ([AnswerSeat("what"), AnswerSeat()], "ok, 0 plies, cells 0 0"),
+        ([AnswerSeat(), AnswerSeat(None)], "ok, 0 plies, cells 0 0"),
+        ([AnswerSeat(None), AnswerSeat()], "ok, 0 plies, cells 0 0"),
     ],
 )
-def test_logs_of_ours_of_games_of_lines_are_confirmed(seats: list[Seat], sentence: str) -> None:
+def test_own_logs_of_line_protocol_games_are_confirmed(seats: list[Seat], sentence: str) -> None:
     data = ours(seats)
     game = games.load("applegame")
     assert check(game, data).sentence() == sentence
@@ -371,10 +368,10 @@ def test_logs_of_ours_of_games_of_lines_are_confirmed(seats: list[Seat], sentenc
     assert stray.complaint is not None
 
 
-def test_a_folder_stands_for_its_logs(played: bytes, tmp_path: Path) -> None:
+def test_a_folder_means_its_logs(played: bytes, tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_bytes(played)
     (tmp_path / "a.log").write_bytes((OLD / "ugolki.jsonl").read_bytes())
-    (tmp_path / "c.txt").write_bytes(ours([Scripted(PASSING), Scripted(PASSING)]))
+    (tmp_path / "c.txt").write_bytes(ours([AnswerSeat(PASSING), AnswerSeat(PASSING)]))
     (tmp_path / "notes.md").write_text("no log")
     done = replay(str(tmp_path))
     assert done.returncode == 1
@@ -394,7 +391,7 @@ def test_a_folder_stands_for_its_logs(played: bytes, tmp_path: Path) -> None:
     )
 
 
-def test_official_logs_of_another_game_are_told() -> None:
+def test_official_logs_of_another_game_are_reported() -> None:
     for name in ("applegame", "connexion"):
         data = (ROOT / "tests" / "data" / name / "logs" / "0000.txt").read_bytes()
         for other in ("applegame", "connexion", "ataxx"):
@@ -403,3 +400,12 @@ def test_official_logs_of_another_game_are_told() -> None:
             assert checked.complaint == (None if other == name else words)
         complaint = check(UGOLKI, data).complaint
         assert complaint == f"line 1: this is a game of {name}, not of ugolki"
+
+
+def test_the_official_log_has_every_ply() -> None:
+    game = games.load("applegame")
+    seats = [AnswerSeat(PASSING), AnswerSeat(PASSING)]
+    with Match(game, seats, "ab", table_rules(game.info), Start(0, {}, APPLES)) as match:
+        match.play_out()
+    text = official.text(match)
+    assert check(game, text.encode()).sentence() == "ok, 2 plies, cells 0 0"

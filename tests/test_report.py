@@ -1,4 +1,4 @@
-"""`quartet report`: one text of what works here."""
+"""`quartet report` describes in one text what works on this machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def quartet(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_everything_works_here_and_a_program_does_not(tmp_path: Path) -> None:
+def test_the_report_covers_this_machine_and_a_broken_program(tmp_path: Path) -> None:
     out = tmp_path / "report.txt"
     done = quartet("--out", str(out), "/no/such/program")
     assert done.returncode == 1
@@ -47,7 +47,7 @@ def test_everything_works_here_and_a_program_does_not(tmp_path: Path) -> None:
     ]
 
 
-def test_a_step_that_fails_keeps_what_it_said_last() -> None:
+def test_a_failing_step_keeps_its_last_lines() -> None:
     code = "for n in range(99): print('line', n)\nprint('\\x1b[2J'); raise SystemExit(3)"
     text, is_good = report._step("a step", [sys.executable, "-c", code])
     assert not is_good
@@ -59,12 +59,12 @@ def test_a_step_that_fails_keeps_what_it_said_last() -> None:
     assert "\x1b" not in text
 
 
-def test_the_user_stays_unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "home", lambda: Path("/home/somebody"))
-    assert report._private(f"{ROOT}/x of /home/somebody/y") == "QUARTET/x of ~/y"
+def test_the_report_does_not_name_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/someone"))
+    assert report._private(f"{ROOT}/x of /home/someone/y") == "QUARTET/x of ~/y"
 
 
-def test_it_must_be_written_somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "_told", lambda *_, **__: iter([("quartet", True)]))
+def test_an_unwritable_report_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "_parts", lambda *_, **__: iter([("quartet", True)]))
     with pytest.raises(QuartetError, match=r"cannot write .*: No such file"):
         report.command.main(["--out", str(tmp_path / "no" / "x")], standalone_mode=False)

@@ -1,8 +1,10 @@
-"""Games reviewed: what moves lose, labels, endings, luck, many logs, the page in a browser."""
+"""`quartet review` finds losses, labels, endings and luck, reviews many logs, and writes a page;
+`quartet calibrate` fits win probabilities."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -15,17 +17,17 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError
+from quartet.api import Game
 from quartet.bench import agreement
 from quartet.cli.main import cli
-from quartet.face import Game
 from quartet.judge.logs import jsonl, official
 from quartet.judge.match import Match
-from quartet.review import calibration, document, figures, fitting, summary, text, worker
+from quartet.review import calibration, document, figures, fitting, reviewing, summary, text
 from quartet.review.document import Review, TurnReview
-from quartet.review.engines import Asker, Found
+from quartet.review.engines import Analyser, SearchResult
 from quartet.review.page import page
-from quartet.review.reviewing import draws_after
-from quartet.review.work import Kept, Piece, Unit
+from quartet.review.search import draws_after
+from quartet.review.work import LogResult, LogTask, ResultFolder
 
 DATA = Path(__file__).parent / "data"
 APPLE = DATA / "applegame" / "logs"
@@ -33,11 +35,11 @@ CONNEXION = DATA / "connexion" / "logs"
 GAMES = ("ataxx", "applegame", "connexion", "ugolki")
 CHROMIUM = shutil.which("chromium") or ""
 FEW = 200
-"""Nodes, where it does not matter how good the engine is."""
+"""Nodes per search, if the engine's strength does not matter."""
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    """Exit status and output of a command."""
+    """Return exit status and output of a command."""
     done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     if isinstance(done.exception, QuartetError):
         raise done.exception
@@ -46,7 +48,7 @@ def run(*arguments: object) -> tuple[int, str]:
 
 
 def log_of(match: Match) -> bytes:
-    """A match as a log: as its judge writes it, else ours."""
+    """Return a match as a log of its judge, or in our format if that has none."""
     if match.game.info.lines is not None:
         return official.text(match).encode()
     assert match.result is not None
@@ -55,7 +57,7 @@ def log_of(match: Match) -> bytes:
 
 
 def played(game: str, *names: str, seed: int = 3, **options: Any) -> bytes:
-    """The log of a game between built-in players."""
+    """Return the log of a game between built-in players."""
     count = Game(game).info.players
     players = names or ("greedy",) * count
     return log_of(Game(game).play(players, seed=seed, nodes=FEW, **options))
@@ -63,11 +65,11 @@ def played(game: str, *names: str, seed: int = 3, **options: Any) -> bytes:
 
 def reviewed(data: bytes, nodes: int | None = FEW, **more: Any) -> Review:
     settings = {"game": "", "candidates": 2, **more}
-    return worker.reviewed(Unit(number=0, name="a.log", data=data, nodes=nodes, **settings))
+    return reviewing.review(LogTask(number=0, name="a.log", data=data, nodes=nodes, **settings))
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_game_of_each(game: str) -> None:
+def test_every_game_is_reviewed(game: str) -> None:
     found = reviewed(played(game))
     assert found.complaint == ""
     assert found.game == game
@@ -97,9 +99,9 @@ def test_a_game_of_each(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_same_review_whatever_was_reviewed_before(game: str) -> None:
+def test_a_review_does_not_depend_on_earlier_ones(game: str) -> None:
     one, other = played(game), played(game, seed=4)
-    worker.close()
+    reviewing.close()
     first = reviewed(one)
     reviewed(other)
     assert reviewed(one) == first
@@ -108,10 +110,10 @@ def test_the_same_review_whatever_was_reviewed_before(game: str) -> None:
 def test_without_a_calibration_there_are_scores_and_no_labels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    worker.close()
+    reviewing.close()
     monkeypatch.setattr(calibration, "read_all", lambda _: {})
     found = reviewed(played("ataxx"))
-    worker.close()
+    reviewing.close()
     assert found.start is None
     assert {turn.label for turn in found.turns} <= {"", "forced"}
     assert any(turn.score_loss for turn in found.turns)
@@ -140,33 +142,33 @@ def test_endings_are_proven() -> None:
             assert turn.loss in {0, 0.5, 1}
 
 
-def test_who_is_shut_in_has_lost_whatever_is_played() -> None:
-    asker = Asker("ataxx", "bot", FEW)
+def test_a_side_without_moves_has_lost() -> None:
+    analyser = Analyser("ataxx", "bot", FEW)
     position = Game("ataxx").parse("oxx4/xxx4/xxx4/7/7/7/7 x 0 9")
-    found = asker.ask(position)
+    found = analyser.analyse(position)
     assert found.proven
     assert found.shares is not None
     assert found.shares[position.to_move] == 1
 
 
-def test_a_forced_move_changes_nothing() -> None:
+def test_a_forced_move_has_no_loss() -> None:
     data = played("ataxx", "bot", "greedy", seed=5)
-    found = reviewed(data, thresholds=(0.9,) * 4)  # no second look that would say more
+    found = reviewed(data, thresholds=(0.9,) * 4)  # no longer searches that would say more
     forced = [n for n, turn in enumerate(found.turns) if turn.label == "forced" and n]
     assert forced
     for number in forced:
         assert found.turns[number].shares == found.turns[number - 1].shares
 
 
-def test_what_is_in_doubt_is_searched_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doubtful_losses_are_searched_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int | None] = []
-    ask = Asker.ask
+    analyse = Analyser.analyse
 
-    def noted(self: Asker, position: Any, nodes: int | None = None) -> Found:
+    def noted(self: Analyser, position: Any, nodes: int | None = None) -> SearchResult:
         asked.append(nodes)
-        return ask(self, position, nodes)
+        return analyse(self, position, nodes)
 
-    monkeypatch.setattr(Asker, "ask", noted)
+    monkeypatch.setattr(Analyser, "analyse", noted)
     reviewed(played("ataxx", "random", "random"))
     assert set(asked) == {None, 2 * FEW, 4 * FEW}
 
@@ -196,18 +198,51 @@ def test_a_pass_in_the_apple_game_overlooks_rectangles() -> None:
 
 
 def test_skill_and_luck() -> None:
-    position = Game("connexion").start(1)
+    position: Any = Game("connexion").start(1)
     draws = draws_after(position)
-    assert draws is not None
     assert sum(draws.values()) == pytest.approx(1)
     found = reviewed((CONNEXION / "0004.txt").read_bytes())
     drawn = [turn for turn in found.turns if turn.luck is not None]
     assert drawn
-    for turn in drawn:
-        assert turn.expected is not None
-        assert turn.shares is not None
-        gap = turn.shares[turn.seat] - turn.expected[turn.seat]
-        assert turn.luck == pytest.approx(gap, abs=0.0003)
+    assert all(turn.expected is not None for turn in drawn)
+    assert all(abs(seat.luck or 0) < 1 for seat in found.seats)
+
+
+def require_consistent(found: Review) -> None:
+    """Check that a turn's value is that of its best move, and that graph, label, totals, text and
+    page agree."""
+    before = found.start
+    said, page_data = "\n".join(text.lines(found)), page(found).split('id="data">')[1]
+    assert document.read(page_data.split("</script>")[0]) == found
+    for number, turn in enumerate(found.turns):
+        where = f"{found.log}, turn {number}"
+        assert before is not None, where
+        assert turn.shares is not None, where
+        assert turn.best is not None, where
+        assert turn.best.share == pytest.approx(before[turn.seat], abs=0.0001), where
+        assert turn.score == pytest.approx(turn.best.score, abs=0.001), where
+        chosen = (turn.expected or turn.shares)[turn.seat]
+        lost = (turn.best.share or 0.0) - chosen
+        assert turn.loss == pytest.approx(lost, abs=0.0002) or turn.label == "foul", where
+        assert turn.loss is not None, where
+        if turn.label not in {"forced", "foul"}:
+            assert turn.label == figures.label(turn.loss, found.thresholds), where
+        ranks = [candidate.share or 0.0 for candidate in turn.candidates]
+        assert ranks == sorted(ranks, reverse=True), where
+        assert not ranks or turn.candidates[0] == turn.best, where
+        if number in found.worst:
+            assert f"{turn.move}  {turn.label} {100 * turn.loss:.1f} %" in said, where
+        before = turn.shares
+    for seat in found.seats:
+        own = [turn for turn in found.turns if turn.seat == seat.seat and turn.label != "forced"]
+        assert (seat.loss or 0.0) == pytest.approx(sum(turn.loss or 0.0 for turn in own), abs=0.001)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_review_does_not_contradict_itself(game: str) -> None:
+    for seed, name in enumerate(("random", "greedy")):
+        count = Game(game).info.players
+        require_consistent(reviewed(played(game, *[name] * count, seed=seed), candidates=3))
 
 
 def test_several_engines() -> None:
@@ -219,19 +254,19 @@ def test_several_engines() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_an_engine_behind_uai() -> None:
     command = f"uai:{sys.executable} -m ataxx --uai"
-    worker.close()
+    reviewing.close()
     data = b"\n".join(played("ataxx").splitlines()[:12]) + b"\n"
     found = reviewed(data, engines=("bot", command))
-    worker.close()
+    reviewing.close()
     assert not found.over
     other = found.turns[0].second_opinions[0]
     assert other.best.startswith("MOVE")
     assert other.score_loss is not None
     with pytest.raises(QuartetError, match="has no UAI"):
-        Asker("ugolki", command)
+        Analyser("ugolki", command)
 
 
-def test_a_turn_that_was_lost_is_a_foul() -> None:
+def test_a_forfeited_turn_is_labelled() -> None:
     lines = played("applegame").splitlines()
     moves = [line for line in lines if line.startswith((b"INIT", b"FIRST", b"SECOND"))]
     found = reviewed(b"\n".join([*moves[:4], b"ABORT SECOND TLE", b""]))
@@ -254,15 +289,53 @@ def test_labels() -> None:
     assert figures.label(0.06, (0.01, 0.02, 0.03, 0.04)) == "blunder"
 
 
+def decided(*losses: float, weight: float = 0.1, idle: bool = False) -> list[figures.WeightedLoss]:
+    return [figures.WeightedLoss(loss, "", weight, idle) for loss in losses]
+
+
 def test_accuracy() -> None:
     assert figures.accuracy([]) is None
-    assert figures.accuracy([0.0, 0.0]) == 100
-    assert figures.accuracy([1.0]) == 0
-    half = figures.accuracy([0.1])
-    assert half == pytest.approx(103.1668 * 2.718281828 ** (-0.4354) - 3.1669, abs=0.06)
+    assert figures.accuracy(decided(0.1, 0.1)) is None, "too few"
+    assert figures.accuracy(decided(0, 0, 0)) == 100
+    assert figures.accuracy(decided(1, 1, 1)) == 0.5, "the harmonic mean counts 0 as 1"
+    each = 103.1668 * math.exp(-0.4354) - 2.1669
+    assert figures.accuracy(decided(0.1, 0.1, 0.1)) == pytest.approx(each, abs=0.06)
+    assert figures.accuracy([*decided(0.1, 0.1, 0.1), *decided(*[0] * 90, idle=True)]) == (
+        figures.accuracy(decided(0.1, 0.1, 0.1))
+    )
+    mixed = figures.accuracy([*decided(0.1, weight=0.12), *decided(0, 0, weight=0.01)])
+    mean = (each * 0.12 + 100 * 0.02) / 0.14
+    assert mixed == pytest.approx((mean + 3 / (1 / each + 2 / 100)) / 2, abs=0.06)
 
 
-def test_the_turning_point() -> None:
+def test_moves_count_by_the_volatility_of_their_positions() -> None:
+    calm, wild = [(0.5, 0.5)] * 10, [(0.9, 0.1), (0.3, 0.7)]
+    turns = [turn(shares=share, loss=0.0, label="best") for share in (*calm, *wild)]
+    found = figures.weighted_losses((0.5, 0.5), turns)
+    assert [found[number].weight for number in range(10)] == [0.005] * 10
+    assert found[10].weight == found[11].weight == 0.12, "at most"
+    forced = [turn(shares=(0.5, 0.5), loss=0.0, label="forced")]
+    assert figures.weighted_losses((0.5, 0.5), forced) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_random_players_are_less_accurate_than_the_bot(game: str) -> None:
+    """Also where they have lost so early that most of their moves lose nothing."""
+    seats = Game(game).info.players
+    by_player: dict[str, list[figures.WeightedLoss]] = {"bot": [], "random": []}
+    for number in range(4):
+        names = ["bot" if (seat + number) % 2 else "random" for seat in range(seats)]
+        found = reviewed(played(game, *names, seed=38 + number), nodes=None)
+        for place, decision in figures.weighted_losses(found.start, found.turns).items():
+            by_player[names[found.turns[place].seat]].append(decision)
+    bot, random = (figures.accuracy(by_player[name]) for name in ("bot", "random"))
+    assert bot is not None
+    assert random is not None
+    assert bot > random + 10
+
+
+def test_a_review_names_the_turning_point() -> None:
     shares = [(0.4, 0.6), (0.6, 0.4), (0.45, 0.55), (0.7, 0.3), (1.0, 0.0)]
     turns = [turn(shares=share) for share in shares]
     assert figures.turning_point((0.5, 0.5), turns, (1, 0)) == 3
@@ -276,7 +349,7 @@ def test_the_turning_point() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_calibrations_that_are_shipped(game: str) -> None:
+def test_shipped_calibrations_are_valid(game: str) -> None:
     found = calibration.of_engine(game, "bot")
     assert found is not None
     assert found.held_back >= 1000
@@ -295,16 +368,16 @@ def test_the_calibrations_that_are_shipped(game: str) -> None:
             assert shares == sorted(shares)
 
 
-def test_proven_outcomes_are_left_alone() -> None:
+def test_proven_outcomes_are_not_calibrated() -> None:
     found = calibration.of_engine("ataxx", "bot")
     assert found is not None
-    certain = Found(shares=(1.0, 0.0), proven=True, score=29_000.0)
+    certain = SearchResult(shares=(1.0, 0.0), proven=True, score=29_000.0)
     assert found.shares(certain, 3, 0, 2) == (1.0, 0.0)
-    assert found.shares(Found(), 3, 0, 2) is None
+    assert found.shares(SearchResult(), 3, 0, 2) is None
 
 
 @pytest.mark.skipif(find_spec("scipy") is None, reason="the extra `stats`")
-def test_a_fit_finds_what_is_there() -> None:
+def test_a_fit_recovers_a_known_curve() -> None:
     from random import Random  # noqa: PLC0415
 
     random = Random(1)
@@ -314,7 +387,7 @@ def test_a_fit_finds_what_is_there() -> None:
             score, ply = random.gauss(0, 500), random.randrange(60)
             won = random.random() < 1 / (1 + 2.718281828 ** (-score / 300))
             shares = (1.0, 0.0) if won else (0.0, 1.0)
-            samples.append(fitting.Sample(game, ply, 0, score, (), shares))
+            samples.append(fitting.CalibrationSample(game, ply, 0, score, (), shares))
     held = set(range(0, 2000, 2))
     found = fitting.fit("x", 1, samples, [60] * 2000, held)
     assert found.probability(0, 30) == pytest.approx(0.5, abs=0.03)
@@ -325,7 +398,7 @@ def test_a_fit_finds_what_is_there() -> None:
 
 
 @pytest.mark.skipif(find_spec("scipy") is None, reason="the extra `stats`")
-def test_the_command_that_calibrates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calibrate_writes_a_calibration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run(
         *["tournament", "applegame", "--player", "g=greedy", "--player", "r=random"],
@@ -356,7 +429,7 @@ def test_the_command_that_calibrates(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Good and bad logs."""
+    """Return a folder with good and bad logs."""
     logs = tmp_path / "logs"
     logs.mkdir()
     good = (APPLE / "0000.txt").read_bytes()
@@ -371,15 +444,15 @@ def folder(tmp_path: Path) -> Path:
     return logs
 
 
-def test_bad_logs_are_one_line_each_and_the_rest_is_reviewed(folder: Path, tmp_path: Path) -> None:
+def test_bad_logs_give_one_line_each_and_others_are_reviewed(folder: Path, tmp_path: Path) -> None:
     out, pages = tmp_path / "out", tmp_path / "pages"
     arguments = ["review", folder, "--nodes", FEW, "--jobs", 1, "--crowded", "--out", out]
     status, said = run(*arguments, "--html", pages)
     assert status == 1
     for name, words in {
         "c-empty.txt": "the log is empty",
-        "d-other.txt": "no log of a game",
-        "e-noise.log": "50 MB are no log",
+        "d-other.txt": "not a log of a known game",
+        "e-noise.log": "too large for a log: 50 MB",
         "f-wrong.txt": "by the rules",
     }.items():
         told = [line for line in said.splitlines() if f"{name}: " in line]
@@ -399,7 +472,7 @@ def test_bad_logs_are_one_line_each_and_the_rest_is_reviewed(folder: Path, tmp_p
     assert len(told_all["summary"]["complaints"]) == 4
 
 
-def test_after_a_kill_the_same_command_gives_the_same(folder: Path, tmp_path: Path) -> None:
+def test_after_a_kill_the_same_command_gives_the_same_reviews(folder: Path, tmp_path: Path) -> None:
     outcomes = []
     for name in ("whole", "killed"):
         out = tmp_path / name
@@ -414,9 +487,7 @@ def test_after_a_kill_the_same_command_gives_the_same(folder: Path, tmp_path: Pa
     assert outcomes[0] == outcomes[1]
 
 
-def test_a_log_that_has_changed_is_reviewed_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_log_is_reviewed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -429,19 +500,19 @@ def test_a_log_that_has_changed_is_reviewed_anew(
 
 
 def test_a_folder_belongs_to_one_command(tmp_path: Path) -> None:
-    with Kept(tmp_path / "a", {"kind": "review"}) as kept:
-        kept.add(Piece(0, "x", b'{"log":"x"}'))
+    with ResultFolder(tmp_path / "a", {"kind": "review"}) as kept:
+        kept.add(LogResult(0, "x", msgspec.Raw(b'{"log":"x"}')))
         with pytest.raises(QuartetError, match="another process"):
-            Kept(tmp_path / "a", {"kind": "review"})
+            ResultFolder(tmp_path / "a", {"kind": "review"})
     with pytest.raises(QuartetError, match="another run"):
-        Kept(tmp_path / "a", {"kind": "other"})
+        ResultFolder(tmp_path / "a", {"kind": "other"})
     with pytest.raises(QuartetError, match="thresholds"):
         run("review", APPLE / "0000.txt", "--thresholds", "1,2")
     with pytest.raises(QuartetError, match="no log"):
         run("review", tmp_path / "nothing.txt")
 
 
-def test_all_together() -> None:
+def test_the_summary_counts_all_reviews() -> None:
     reviews = [reviewed(played("ataxx", seed=seed)) for seed in (1, 2)]
     found = summary.summary([*reviews, Review(log="x", complaint="bad")], 5)
     assert (found.logs, found.reviewed) == (3, 2)
@@ -455,15 +526,17 @@ def test_all_together() -> None:
 
 
 @pytest.mark.slow
-def test_all_published_logs_are_reviewed() -> None:
+def test_reviews_of_all_published_logs_do_not_contradict_themselves() -> None:
     for path in sorted([*APPLE.glob("*.txt"), *CONNEXION.glob("*.txt")]):
-        assert reviewed(path.read_bytes()).complaint == "", path
+        found = reviewed(path.read_bytes())
+        assert found.complaint == "", path
+        require_consistent(found)
 
 
 # The page.
 
 
-def test_the_page_is_one_small_file() -> None:
+def test_the_review_page_is_one_small_file() -> None:
     for game in GAMES:
         made = page(reviewed(played(game)))
         assert len(made.encode()) < 1_000_000
@@ -473,7 +546,7 @@ def test_the_page_is_one_small_file() -> None:
         assert "</script" not in made.split('id="data">')[1].split("</script>")[0]
 
 
-def test_a_remark_cannot_end_the_script() -> None:
+def test_text_cannot_end_the_script_of_the_page() -> None:
     found = reviewed(played("ataxx"))
     evil = "</script><script>alert(1)</script>"
     first = msgspec.structs.replace(found.turns[0], remarks=((0, evil),))
@@ -490,7 +563,7 @@ browser = pytest.mark.skipif(
 @browser
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
-def test_the_page_in_a_browser(game: str, tmp_path: Path) -> None:
+def test_the_review_page_works_in_a_browser(game: str, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     found = reviewed(played(game))
@@ -529,7 +602,7 @@ def test_the_page_in_a_browser(game: str, tmp_path: Path) -> None:
     assert [url for url in asked if not url.startswith("file:")] == []
 
 
-# A log for `quartet analyse`.
+# A log as argument of `quartet analyse`.
 
 
 def test_analyse_takes_a_log_and_follows_moves() -> None:
@@ -539,7 +612,7 @@ def test_analyse_takes_a_log_and_follows_moves() -> None:
     assert (told["game"], told["seat"]) == ("applegame", 0)
     _, said = run("analyse", log, "--at", 12, "--moves", told["best"], "--nodes", 500, "--json")
     assert json.loads(said)["seat"] == 1
-    with pytest.raises(QuartetError, match="somebody does from ply 0"):
+    with pytest.raises(QuartetError, match="it has moves from ply 0"):
         run("analyse", log, "--at", 500)
     with pytest.raises(QuartetError, match="--moves, number 1"):
         run("analyse", "ataxx", "--moves", "MOVE 9 9 9 9")
@@ -547,8 +620,8 @@ def test_analyse_takes_a_log_and_follows_moves() -> None:
         run("analyse", "ataxx", "--at", 3)
 
 
-def test_what_two_reviews_agree_in(tmp_path: Path) -> None:
-    """A blunder that the other review calls a mistake is found, one that it calls less is not."""
+def test_agreement_of_two_reviews(tmp_path: Path) -> None:
+    """Check that a blunder counts as found if the other review calls it a mistake or worse."""
     log = tmp_path / "a.log"
     log.write_bytes(played("applegame", "sample:2", "greedy"))
     found = reviewed(log.read_bytes())

@@ -1,4 +1,4 @@
-"""A game without a calibration is reviewed all the same: the fifth game, with scores and no
+"""A game without a calibration, such as the fifth game, is reviewed with scores and without
 labels."""
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ for record in [jsonl.header(match), *match.turns, match.result]:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", GAME)
 
 
-def test_scores_and_no_labels(house: Path) -> None:
-    log = house / "game.txt"
-    played = checkout.python(house, "-c", PLAY)
+def test_a_review_has_scores_and_no_labels(project: Path) -> None:
+    log = project / "game.txt"
+    played = checkout.python(project, "-c", PLAY)
     assert played.returncode == 0, played.stderr
     log.write_text(played.stdout, encoding="utf-8")
-    page = house / "page.html"
+    page = project / "page.html"
     arguments = ("-m", "quartet", "review", str(log), "--html", str(page))
-    done = checkout.python(house, *arguments, "--json")
+    done = checkout.python(project, *arguments, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["game"] == GAME
@@ -46,4 +46,4 @@ def test_scores_and_no_labels(house: Path) -> None:
     assert all(turn.get("loss") is None for turn in told["turns"])
     assert any("score" in turn for turn in told["turns"])
     assert page.stat().st_size < 1_000_000
-    assert str(ROOT) != str(house)
+    assert str(ROOT) != str(project)

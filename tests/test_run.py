@@ -1,4 +1,4 @@
-"""build/run.py, which makes the environment; without a network, so without pip."""
+"""build/run.py makes the environment. The tests have no network, so no pip."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests import checkout
 from tests.games import ROOT
 
 SCRIPT = ROOT / "build" / "run.py"
@@ -20,23 +21,28 @@ INSTALL = ["cython", "--no-build-isolation -e ."]
 COMPILE = ["setup.py --quiet build_ext --inplace"]
 
 
+def load_script(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("quartet_run", path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
 class Home:
-    """A checkout with next to nothing in it, and the script as a module, whose pip and venv are
-    played by `outcomes`.
+    """A nearly empty checkout, and the script as a module. `outcomes` replace its pip and venv.
 
     Attributes:
-        script: the module; path: the checkout; calls: what it ran: "venv", what pip was to install,
-            or a script with its arguments.
-        outcomes: for the next runs: None success, a text the log of a failure, an exception what
-            happens.
+        script: The module.
+        path: The checkout.
+        calls: What it ran: "venv", the requirement for pip, or a script with its arguments.
+        outcomes: Of the next runs: None for success, a text for the log of a failure, or an
+            exception to raise.
     """
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        spec = importlib.util.spec_from_file_location("quartet_run", SCRIPT)
-        assert spec is not None
-        assert spec.loader is not None
-        self.script: Any = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self.script)
+        self.script = load_script(SCRIPT)
         self.path = path
         venv = path / ".venv"
         for name, value in {
@@ -64,10 +70,16 @@ class Home:
         return outcome
 
     def prepare(self, command: str = "quartet games") -> list[str]:
-        """What a run had to do before its command."""
+        """Return what a run did before its command."""
         self.calls.clear()
         self.script.prepare(self.script.extras(command.split()))
         return self.calls
+
+
+@pytest.fixture(autouse=True)
+def _import_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo what the script does to the import path."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 @pytest.fixture
@@ -80,7 +92,33 @@ def test_it_makes_the_environment_once(home: Home) -> None:
     assert home.prepare() == []
 
 
-def test_tools_come_when_they_are_needed_and_stay(home: Home) -> None:
+def test_sources_that_are_never_compiled_are_not_required(home: Home) -> None:
+    for name in ("build/template/game/rules.pyx", "tests/game/rules.pyx"):
+        (home.path / name).parent.mkdir(parents=True)
+        (home.path / name).touch()
+    assert home.prepare() == ["venv", *INSTALL]
+    assert home.prepare() == []
+
+
+@pytest.mark.slow
+def test_a_second_call_compiles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Use the project's sources and setup.py in a complete environment."""
+    tree = checkout.copy_built(tmp_path / "checkout")
+    script = load_script(tree / "build" / "run.py")
+    monkeypatch.setattr(script, "BIN", Path(sys.executable).parent)
+    monkeypatch.setenv("PYTHONPATH", str(tree))
+    script.VENV.mkdir()
+    state = {"maker": script.maker(), "project": script.content(script.PROJECT), "extras": ["dev"]}
+    script.write_state(state)
+    script.prepare({"dev"})
+    assert capfd.readouterr().err == "quartet: compiling ...\n"
+    script.prepare({"dev"})
+    assert capfd.readouterr() == ("", "")
+
+
+def test_tools_are_installed_when_needed_and_stay(home: Home) -> None:
     home.prepare()
     assert home.prepare("pytest -q") == ["cython", "--no-build-isolation -e .[dev]"]
     assert (
@@ -92,7 +130,7 @@ def test_tools_come_when_they_are_needed_and_stay(home: Home) -> None:
     assert home.prepare() == ["cython", "--no-build-isolation -e .[dev]"]
 
 
-def test_a_command_brings_its_extra(home: Home) -> None:
+def test_a_command_installs_its_extra(home: Home) -> None:
     home.prepare("python -m quartet pack")
     assert home.prepare("quartet match pack train") == []
     assert home.prepare("quartet pack exe ugolki")[1:] == ["--no-build-isolation -e .[pack]"]
@@ -102,12 +140,13 @@ def test_a_command_brings_its_extra(home: Home) -> None:
     assert home.prepare("quartet selfplay ataxx --cluster here:1") == []
 
 
-def test_every_extra_that_a_command_brings_is_there(home: Home) -> None:
+def test_every_installed_extra_exists(home: Home) -> None:
     described = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = described["project"]["optional-dependencies"]
     assert set(home.script.EXTRAS.values()) <= set(extras)
     for name, wanted in extras.items():
         assert set(wanted) <= set(extras[home.script.TOOLS]), name
+    assert set(extras["stats"]) <= set(extras["web"]), "the page shows ratings"
 
 
 def test_changed_sources_are_compiled(home: Home) -> None:
@@ -122,7 +161,7 @@ def test_changed_sources_are_compiled(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["setup.py", "pyproject.toml"])
-def test_a_changed_description_is_installed(home: Home, name: str) -> None:
+def test_a_changed_pyproject_is_installed(home: Home, name: str) -> None:
     home.prepare()
     with (home.path / name).open("a") as file:
         file.write("# changed")
@@ -130,7 +169,7 @@ def test_a_changed_description_is_installed(home: Home, name: str) -> None:
     assert home.prepare() == []
 
 
-def test_other_ways_to_build_are_built(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_kinds_of_builds_are_compiled(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.prepare()
     monkeypatch.setenv("QUARTET_BUILD", "debug")
     assert home.prepare() == COMPILE
@@ -138,16 +177,16 @@ def test_other_ways_to_build_are_built(home: Home, monkeypatch: pytest.MonkeyPat
     assert home.prepare() == COMPILE
 
 
-def test_another_python_or_place_takes_another_environment(
+def test_another_python_or_place_has_another_environment(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.prepare()
-    monkeypatch.setattr(home.script, "maker", lambda: "somebody else")
+    monkeypatch.setattr(home.script, "maker", lambda: "another program")
     assert home.prepare() == ["venv", *INSTALL]
 
 
 @pytest.mark.parametrize("killed_in", [0, 1, 2])
-def test_a_half_made_environment_is_made_anew(home: Home, killed_in: int) -> None:
+def test_an_incomplete_environment_is_made_again(home: Home, killed_in: int) -> None:
     home.outcomes = [*[None] * killed_in, KeyboardInterrupt()]
     with pytest.raises(KeyboardInterrupt):
         home.prepare()
@@ -165,8 +204,8 @@ def test_after_a_failure_only_the_install_is_tried_again(home: Home, failing: in
 
 
 @pytest.mark.parametrize("outcome", ["core/clock.pyx:1:1: Expected", "", KeyboardInterrupt()])
-def test_what_was_not_compiled_is_tried_again(home: Home, outcome: str | BaseException) -> None:
-    """Even where the sources are again what they were."""
+def test_failed_compilations_are_tried_again(home: Home, outcome: str | BaseException) -> None:
+    """Check this even if the sources are reverted."""
     home.prepare()
     home.outcomes = [outcome]
     home.source.write_text("changed")
@@ -177,7 +216,7 @@ def test_what_was_not_compiled_is_tried_again(home: Home, outcome: str | BaseExc
     assert home.prepare() == []
 
 
-def test_it_removes_no_environment_that_it_did_not_make(home: Home) -> None:
+def test_foreign_environments_are_not_removed(home: Home) -> None:
     precious = home.path / ".venv" / "precious"
     precious.parent.mkdir()
     precious.touch()
@@ -211,15 +250,15 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
         ("", "the install failed"),
     ],
 )  # fmt: skip
-def test_a_wall_of_text_becomes_a_sentence(home: Home, log: str, sentence: str) -> None:
+def test_a_long_log_becomes_one_sentence(home: Home, log: str, sentence: str) -> None:
     reason = home.script.reason(log)
     assert sentence in reason
     assert len(reason.splitlines()) == 1
 
 
 def test_commands_run_in_the_environment(home: Home) -> None:
-    """Their arguments, output and exit status are untouched, and their own children find the
-    environment too."""
+    """Check that arguments, output and exit status are unchanged, and that child processes find the
+    environment."""
     home.prepare()
     tool = home.path / ".venv" / "bin" / "tool"
     tool.parent.mkdir()
@@ -245,7 +284,7 @@ def test_commands_run_in_the_environment(home: Home) -> None:
         home.script.run(["nonsense"])
 
 
-def test_without_a_command_it_says_how() -> None:
+def test_usage_without_a_command() -> None:
     done = subprocess.run(
         [sys.executable, str(SCRIPT)], capture_output=True, text=True, check=False
     )
@@ -253,12 +292,22 @@ def test_without_a_command_it_says_how() -> None:
     assert done.stderr.startswith("usage: ")
 
 
-def test_an_old_python_is_told_so(home: Home) -> None:
-    code = f"import sys; sys.version_info = (3, 8, 1); exec(open({str(SCRIPT)!r}).read())"
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("version_info = (3, 8, 1)", "Python 3.11 or newer is needed, this is 3.8"),
+        (
+            "maxsize = 2**31 - 1",
+            "a 64-bit Python is needed, this one has 32 bits; install the 64-bit version",
+        ),
+    ],
+)
+def test_an_unsuitable_python_is_rejected(home: Home, change: str, message: str) -> None:
+    code = f"import sys; sys.{change}; exec(open({str(SCRIPT)!r}).read())"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home.path
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "quartet: Python 3.11 or newer is needed, this is 3.8\n",
+        f"quartet: {message}\n",
     )

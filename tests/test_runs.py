@@ -1,4 +1,4 @@
-"""`quartet runs`: records of runs as they are looked at, and nothing of them changed."""
+"""`quartet runs` lists, prints and exports runs without changing their records."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from core.errors import QuartetError
-from quartet.arena import outcome, records
-from quartet.arena.records import hold
-from quartet.cli import running
+from core.errors import QuartetError, TextError
+from quartet.arena import catalogue, outcome, records
+from quartet.arena.catalogue import RESULTS
+from quartet.arena.store import hold
+from quartet.cli import progress
 from quartet.cli.main import cli
 from quartet.cli.train import keep_loss
 
@@ -26,7 +27,7 @@ plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `p
 
 
 def run(*arguments: object, fails: bool = False) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     if fails:
         assert isinstance(done.exception, QuartetError)
@@ -37,7 +38,7 @@ def run(*arguments: object, fails: bool = False) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tournament of the apple game, finished."""
+    """Return the folder of a finished tournament of the apple game."""
     folder = tmp_path_factory.mktemp("runs") / "cup"
     run(
         *[
@@ -58,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def test_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sequential test of Ataxx that was decided."""
+    """Return the folder of a decided sequential test of Ataxx."""
     folder = tmp_path_factory.mktemp("runs") / "sprt"
     run(
         *[
@@ -83,7 +84,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_the_table_is_the_commands(folder: Path) -> None:
+def test_the_table_equals_the_commands_output(folder: Path) -> None:
     before = content(folder)
     shown = json.loads(run("runs", folder, "--json"))
     told = run(
@@ -106,14 +107,10 @@ def test_the_table_is_the_commands(folder: Path) -> None:
     text = run("runs", folder)
     assert "applegame, roundrobin: 18 games" in text
     assert "finished; 18 of 18 games on record" in text
-    after = content(folder)
-    index = {name for name in after if name.endswith(".sqlite")}
-    assert {n: d for n, d in after.items() if n not in index} == {
-        n: d for n, d in before.items() if n not in index
-    }
+    assert content(folder) == before
 
 
-def test_a_run_that_goes_on_and_one_that_was_cut_off(folder: Path, tmp_path: Path) -> None:
+def test_an_active_run_and_an_interrupted_one(folder: Path, tmp_path: Path) -> None:
     part = tmp_path / "part"
     part.mkdir()
     (part / "run.json").write_bytes((folder / "run.json").read_bytes())
@@ -129,7 +126,7 @@ def test_a_run_that_goes_on_and_one_that_was_cut_off(folder: Path, tmp_path: Pat
     try:
         assert held.stdout is not None
         held.stdout.readline()
-        assert "goes on; 7 of 18 games on record, 1 going on" in run("runs", part)
+        assert "running; 7 of 18 games on record, 1 running" in run("runs", part)
         listed = json.loads(run("runs", tmp_path, "--json"))
         assert [(line["games"], line["of"], line["state"]) for line in listed] == [
             (7, 18, "goes on")
@@ -138,13 +135,14 @@ def test_a_run_that_goes_on_and_one_that_was_cut_off(folder: Path, tmp_path: Pat
         held.communicate(b"\n")
         assert held.stdout is not None
     hold(part).close()
-    run("runs", part, "--watch")  # nobody plays it, so it ends at once
+    run("runs", part, "--watch")  # no process plays it, so it ends at once
 
 
 HOLDER = """
 import sys
 from pathlib import Path
-from quartet.arena.records import hold
+from quartet.arena.catalogue import RESULTS
+from quartet.arena.store import hold
 file = hold(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.readline()
@@ -207,10 +205,10 @@ def test_a_sequential_test_keeps_its_hypotheses(test_folder: Path) -> None:
         (test_folder / "kept").rename(test_folder / "test.json")
 
 
-def test_small_numbers_are_no_certainty(test_folder: Path) -> None:
+def test_a_sweep_of_few_games_has_an_open_interval(test_folder: Path) -> None:
     found = outcome.of_records(*records.read(test_folder))
-    sweep = [game for game in found.results if game.block < 5]
-    ratings, _ = outcome.rate(sweep, found.casting, [])
+    found.results = sweep = [game for game in found.results if game.block < 5]
+    ratings, _ = found.rate([])
     assert ratings is not None
     if all(share == 1 for game in sweep for share in [game.shares[game.seats.index(0)]]):
         assert ratings[0].high == float("inf") > ratings[0].low
@@ -221,7 +219,7 @@ def test_small_numbers_are_no_certainty(test_folder: Path) -> None:
     [
         (["nowhere"], "there is no folder"),
         (["--result", "win"], "name one with --player"),
-        (["--player", "nobody"], "nobody is called"),
+        (["--player", "unknown"], "no player is called"),
         (["--plies", "x"], "--plies wants"),
     ],
 )
@@ -230,7 +228,7 @@ def test_bad_input_is_one_line(folder: Path, arguments: list[str], words: str) -
     assert words in run("runs", *where, *arguments, fails=True)
 
 
-def test_damaged_records_are_listed_all_the_same(folder: Path, tmp_path: Path) -> None:
+def test_damaged_records_are_listed_with_their_error(folder: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     bad.mkdir()
     (bad / "run.json").write_text("{")
@@ -249,10 +247,10 @@ def test_damaged_records_are_listed_all_the_same(folder: Path, tmp_path: Path) -
     assert (review["games"], review["of"], review["state"]) == (2, 2, "finished")
 
 
-def test_lines_where_there_is_no_terminal(
+def test_progress_lines_without_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(running, "SAY_EVERY", 0.0)
+    monkeypatch.setattr(progress, "PRINT_SECONDS", 0.0)
     run(
         *[
             "tournament",
@@ -267,8 +265,8 @@ def test_lines_where_there_is_no_terminal(
         *["--in-process", "--crowded", "--jobs", "1", "--json", "--out"],
         tmp_path / "cup",
     )
-    assert running.duration(7300) == "2 h"
-    assert running.duration(59.6) == "60 s"
+    assert progress.duration(7300) == "2 h"
+    assert progress.duration(59.6) == "60 s"
 
 
 @plots
@@ -283,5 +281,36 @@ def test_plots(folder: Path, test_folder: Path, tmp_path: Path) -> None:
     assert [json.loads(line)["loss"] for line in curve.read_text().splitlines()] == [0.5, 0.39]
     run("runs", curve, "--plot", tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 1000
-    assert "no file of losses" in run("runs", folder / "run.json", "--plot", "x.svg", fails=True)
+    assert "not a file of losses" in run("runs", folder / "run.json", "--plot", "x.svg", fails=True)
     assert os.environ.get("MPLBACKEND", "") in {"", "agg"}
+
+
+def test_the_figures_of_a_run_name_every_player(folder: Path) -> None:
+    found = outcome.of_records(*records.read(folder))
+    figures = catalogue.figures(found.results, found.names, None)
+    assert {player["name"] for player in figures} == {"g", "s", "r"}
+    assert sum(player["score"] for player in figures) == len(found.results)
+    assert all(player["elo"] is None for player in figures)
+
+
+def test_a_plan_without_players_is_not_shown(folder: Path) -> None:
+    plan, _ = records.read(folder)
+    for broken in ({**plan, "players": 3}, {**plan, "games": "many"}):
+        with pytest.raises(TextError, match="no plan of a run that can be shown"):
+            outcome.of_records(broken, [])
+
+
+def test_a_tuning_has_no_table_of_players(tmp_path: Path) -> None:
+    run = catalogue.RecordedRun(tmp_path, {"kind": "tune", "game": "ataxx"}, [])
+    assert (run.live, run.samples, run.active) == (0, 0, False)
+    with pytest.raises(TextError, match="is a run of tune, which has no table of players"):
+        run.outcome()
+
+
+def test_the_win_share_determines_the_result() -> None:
+    found = {name: [is_it(share) for share in (0, 0.5, 1)] for name, is_it in RESULTS.items()}
+    assert found == {
+        "win": [False, False, True],
+        "draw": [False, True, False],
+        "loss": [True, False, False],
+    }

@@ -1,4 +1,5 @@
-"""What a hostile program may do to its judge, with a sandbox and without."""
+"""A sandbox stops attacks of a hostile program on its judge; without one, its user's rights
+apply."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ import pytest
 
 from core.errors import QuartetError
 from quartet.judge.process import once, sandbox
-from quartet.judge.process.folder import Folder
-from quartet.judge.process.live import LiveProgram, Word
+from quartet.judge.process.folder import ProgramFolder
+from quartet.judge.process.live import LiveProgram, ReadStatus
 from quartet.judge.process.pipes import hub
 from tests.games import ROOT
 from tests.processes import living_children
@@ -39,8 +40,8 @@ def little(name: str, *words: object) -> list[str]:
 
 
 @pytest.fixture
-def folder() -> Iterator[Folder]:
-    made = Folder("a test")
+def folder() -> Iterator[ProgramFolder]:
+    made = ProgramFolder("a test")
     yield made
     made.close()
 
@@ -52,10 +53,10 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(sandbox.WANTED, "1")
 
 
-def spied(folder: Folder) -> dict[str, object]:
-    """What a program could do in a folder."""
-    other = Folder("another test")
-    secret, target = other.path / "memory.txt", other.path / "new"
+def spied(folder: ProgramFolder) -> dict[str, object]:
+    """Return what a program can do in a folder."""
+    other = ProgramFolder("another test")
+    secret, target = other.path / "stall.txt", other.path / "new"
     secret.write_text("what an opponent remembers")
     before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     try:
@@ -75,22 +76,22 @@ def spied(folder: Folder) -> dict[str, object]:
         other.close()
 
 
-def test_without_a_sandbox_a_program_may_what_its_user_may(folder: Folder) -> None:
+def test_without_a_sandbox_a_program_has_its_users_rights(folder: ProgramFolder) -> None:
     found = spied(folder)
     assert [found[name] for name in ("reads", "writes", "speaks", "signals")] == [True] * 4
 
 
 @pytest.mark.usefixtures("sealed")
-def test_a_sandbox_shows_a_program_nothing_but_its_own(folder: Folder) -> None:
+def test_in_a_sandbox_a_program_has_only_its_own_resources(folder: ProgramFolder) -> None:
     found = spied(folder)
     assert [found[name] for name in ("reads", "writes", "speaks", "signals")] == [False] * 4
-    assert found["limit"] == sandbox.MOST_PROCESSES
+    assert found["limit"] == sandbox.MAX_PROCESSES
     assert found["processes"] in {2, 3}  # itself, and what bubblewrap keeps
 
 
 @pytest.mark.parametrize("is_sealed", [False, True])
-def test_a_bomb_of_sessions_leaves_nothing(
-    is_sealed: bool, folder: Folder, request: pytest.FixtureRequest
+def test_a_fork_bomb_of_sessions_leaves_no_process(
+    is_sealed: bool, folder: ProgramFolder, request: pytest.FixtureRequest
 ) -> None:
     if is_sealed:
         request.getfixturevalue("sealed")
@@ -101,21 +102,21 @@ def test_a_bomb_of_sessions_leaves_nothing(
 
 
 @pytest.mark.usefixtures("sealed")
-def test_a_program_of_lines_speaks_from_its_sandbox(tmp_path: Path) -> None:
+def test_a_line_program_answers_from_its_sandbox(tmp_path: Path) -> None:
     code = "import os; print(input(), os.getcwd(), flush=True); open('x', 'w')"
     shared = hub()
     program = LiveProgram(shared, [sys.executable, "-c", code], cwd=None)
     program.send("hello")
     reply = program.receive(ENOUGH)
-    assert (reply.word, reply.line) == (Word.LINE, f"hello {Path.cwd()}".encode())
+    assert (reply.status, reply.line) == (ReadStatus.LINE, f"hello {Path.cwd()}".encode())
     status = next(filter(None, (program.last_words() for _ in range(100))), None)
     assert status == 1  # the folder is not its own
-    assert "Read-only file system" in program.pipes.remarks.lines[-1]
+    assert "Read-only file system" in program.pipes.stderr.lines[-1]
     assert program.end().left_behind == 0
 
 
 @pytest.mark.usefixtures("sealed")
-def test_a_sandbox_is_not_left_behind_by_a_late_program(folder: Folder) -> None:
+def test_a_late_program_leaves_no_sandbox_behind(folder: ProgramFolder) -> None:
     run = once.run(["sleep", "60"], folder.path, seconds=1, megabytes=10**6)
     assert (run.ending, run.left_behind) == (once.Ending.LATE, 0)
 
@@ -145,7 +146,7 @@ def test_a_match_in_sandboxes(words: tuple[str, ...]) -> None:
     assert figures[0]["reason"] == figures[1]["reason"]
 
 
-def test_a_machine_without_a_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_sandbox_prints_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     done = quartet("match", "ataxx", "greedy", "greedy", "--sandbox", PATH="/nonexistent")
     assert done.returncode == 2
     assert done.stderr.startswith("quartet: there is no sandbox on this machine: bwrap is missing")
@@ -157,7 +158,7 @@ def test_a_machine_without_a_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) ->
     sandbox._problem.cache_clear()
 
 
-def test_a_cluster_has_sandboxes_of_its_own(tmp_path: Path) -> None:
+def test_a_cluster_needs_separate_sandbox_settings(tmp_path: Path) -> None:
     need("bubblewrap", "bwrap")
     players = ("--player", "a=greedy", "--player", "b=random", "--games", "2")
     out = tmp_path / "run"
@@ -168,9 +169,7 @@ def test_a_cluster_has_sandboxes_of_its_own(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_temporary_folders_are_hidden_wherever_they_are(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_all_temporary_folders_are_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     need("bubblewrap", "bwrap")
     monkeypatch.setenv(sandbox.WANTED, "1")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

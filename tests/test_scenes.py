@@ -1,4 +1,4 @@
-"""Every game tells what can be seen of it: it is drawn, and a person chooses any of its moves."""
+"""The scene of every game can be drawn, and a human can choose every move."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from core.errors import TextError
 from core.rules import Position
 from core.scene import PASS_PART
 from quartet import registry
-from quartet.cli import board
-from quartet.cli.keys import Keyboard
-from quartet.cli.person import ACROSS, ALONG, ESCAPED, Action, PersonView, Selection, TerminalPerson
-from tests.games import RANDOM_CASES, Game, load, random_games
+from quartet.cli.terminal import board, human
+from quartet.cli.terminal.human import move_chooser
+from quartet.cli.terminal.keys import Keyboard
+from quartet.cli.terminal.selection import ACROSS, ALONG, ESCAPED, Action, Selection
+from quartet.judge import game as games
+from quartet.judge.game import Start
+from quartet.judge.match import Match
+from quartet.judge.seats.person import PersonSeat
+from quartet.judge.table import table_rules
+from tests.games import RANDOM_CASES, GameUnderTest, load, random_games
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,28 +33,28 @@ if TYPE_CHECKING:
 STEP = 7
 
 
-def module_of(game: Game) -> SceneModule:
+def module_of(game: GameUnderTest) -> SceneModule:
     return cast("SceneModule", registry.load(game.name, "scene"))
 
 
-def sample(game: Game, count: int) -> Iterator[Position]:
-    """So many reference positions, some plies apart, from random games."""
+def sample(game: GameUnderTest, count: int) -> Iterator[Position]:
+    """Return reference positions some plies apart, from random games."""
     positions = (slow for slow, _ in random_games(game, count * STEP, seed=2))
     return islice(positions, 0, count * STEP, STEP)
 
 
-def open_positions(game: Game, count: int) -> Iterator[Position]:
+def open_positions(game: GameUnderTest, count: int) -> Iterator[Position]:
     return (position for position in sample(game, count) if not position.over)
 
 
 def names(scene: Scene) -> list[str]:
-    """Of all cells, those of hands included."""
+    """Return the names of all cells, including those of hands."""
     return [cell.name for hand in scene.hands for cell in hand.cells] + [
         cell.name for cell in scene.cells
     ]
 
 
-def test_cells_and_pieces(game: Game) -> None:
+def test_cells_and_pieces(game: GameUnderTest) -> None:
     module = module_of(game)
     cells = None
     for position in sample(game, RANDOM_CASES // 100):
@@ -69,7 +75,7 @@ def test_cells_and_pieces(game: Game) -> None:
         cells = scene.cells
 
 
-def test_what_a_move_changes_is_seen(game: Game) -> None:
+def test_changes_of_a_move_are_visible(game: GameUnderTest) -> None:
     module = module_of(game)
     for position in open_positions(game, RANDOM_CASES // 100):
         before = module.scene(position).pieces
@@ -82,7 +88,7 @@ def test_what_a_move_changes_is_seen(game: Game) -> None:
                 assert end in {piece.cell for piece in module.scene(after).pieces}
 
 
-def test_parts_lead_to_every_move_and_to_no_other(game: Game) -> None:
+def test_parts_lead_to_every_move_and_to_no_other(game: GameUnderTest) -> None:
     module = module_of(game)
     for position in open_positions(game, RANDOM_CASES // 100):
         choices = module.choices(position)
@@ -102,7 +108,7 @@ def test_parts_lead_to_every_move_and_to_no_other(game: Game) -> None:
         assert module.choices(position) == choices
 
 
-def test_what_is_written_is_read(game: Game) -> None:
+def test_written_values_are_read_back(game: GameUnderTest) -> None:
     module, protocol = module_of(game), registry.load(game.name, "protocol")
     for position in open_positions(game, RANDOM_CASES // 100):
         written = [module.write(move, position) for move in position.legal()]
@@ -115,12 +121,44 @@ def test_what_is_written_is_read(game: Game) -> None:
                 assert protocol.parse_answer(text, position.to_move) == move
 
 
-def test_lenses_name_what_is_there(game: Game) -> None:
+def test_examples_show_rules(game: GameUnderTest) -> None:
+    """Their moves are legal, and they show cells that there are."""
+    module = module_of(game)
+    examples = module.examples()
+    assert examples
+    for example in examples:
+        assert 0 < len(example.text) < 260
+        if example.position is None:
+            assert (example.move, example.cells, example.lens) == (None, (), None)
+            continue
+        known = {cell.name for cell in module.scene(example.position).cells}
+        assert set(example.cells) <= known
+        shown = set(example.cells) or known
+        if example.move is not None:
+            assert example.move in example.position.legal()
+            parts = module.parts(example.move, example.position)
+            assert parts[-1] in {*shown, PASS_PART}
+        if example.lens is not None:
+            lens = example.lens
+            named = {cell for cell, _ in lens.values} | {c for path in lens.paths for c in path}
+            assert named | {c for region in lens.regions for c in region.cells} <= shown
+
+
+def test_a_score_is_the_sum_of_its_parts(game: GameUnderTest) -> None:
+    module = module_of(game)
+    for position in sample(game, RANDOM_CASES // 100):
+        counted = module.counted(position)
+        sums = [sum(part.count * part.points for part in parts) for parts in counted]
+        assert sums == [score or 0 for score in position.scores()]
+        assert all(part.count > 0 or len(parts) == 1 for parts in counted for part in parts)
+
+
+def test_lenses_name_existing_cells(game: GameUnderTest) -> None:
     module: Any = module_of(game)
     for position in sample(game, RANDOM_CASES // 200):
         known = set(names(module.scene(position)))
-        shown = module.lenses(position) if hasattr(module, "lenses") else ()
-        assert tuple(dict.fromkeys(lens.name for lens in shown)) == getattr(module, "LENSES", ())
+        shown = module.lenses(position) if game.info.lenses else ()
+        assert tuple(dict.fromkeys(lens.name for lens in shown)) == game.info.lenses
         assert len({(lens.name, lens.seat) for lens in shown}) == len(shown)
         for lens in shown:
             assert {cell for cell, _ in lens.values} <= known
@@ -189,12 +227,12 @@ def test_ugolki_shows_paths_of_jumps() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "hello", "1", "9999999 1", "x" * 999, "²", "pass pass", "-"])
-def test_nonsense_is_no_move(game: Game, text: str) -> None:
+def test_nonsense_is_rejected(game: GameUnderTest, text: str) -> None:
     with pytest.raises(TextError):
         module_of(game).read(text, game.reference.start())
 
 
-def test_every_piece_is_drawn(game: Game) -> None:
+def test_every_piece_is_drawn(game: GameUnderTest) -> None:
     for position in sample(game, RANDOM_CASES // 100):
         scene = module_of(game).scene(position)
         drawn = board.draw(scene)
@@ -215,10 +253,10 @@ def test_every_piece_is_drawn(game: Game) -> None:
             assert line.split() == " ".join(texts).split()
         for hand, line in zip(scene.hands, lines[len(lines) - hands :], strict=True):
             assert line.split()[3:] == [piece.text for piece in hand.pieces]
-        assert max(map(len, lines)) < 72, "who is who stands beside it"
+        assert max(map(len, lines)) < 72, "the standing is next to it"
 
 
-def test_marks_change_no_text(game: Game) -> None:
+def test_marks_change_no_text(game: GameUnderTest) -> None:
     module = module_of(game)
     for position in open_positions(game, 20):
         for parts in list(module.choices(position))[:5]:
@@ -231,7 +269,7 @@ def test_marks_change_no_text(game: Game) -> None:
 
 
 def by_arrows(selection: Selection, part: str) -> list[str]:
-    """Arrow keys that bring the cursor from where it is to a part."""
+    """Return arrow keys that move the cursor to a part."""
     ways: dict[str, list[str]] = {selection.cursor: []}
     start = selection.cursor
     for at in (todo := [start]):
@@ -246,7 +284,7 @@ def by_arrows(selection: Selection, part: str) -> list[str]:
 
 
 def feed(selection: Selection, *keys: str) -> object:
-    """Feed keys; gives what the last one brought."""
+    """Feed keys; return the result of the last one."""
     outcomes = [selection.feed(key) for key in keys]
     assert outcomes[:-1] == [None] * (len(keys) - 1)
     return outcomes[-1]
@@ -256,14 +294,14 @@ def typed(text: str) -> list[str]:
     return ["space" if character == " " else character for character in text.lower()]
 
 
-def choosing(game: Game, count: int) -> Iterator[tuple[SceneModule, Position, Random]]:
-    """Positions in which a person could be asked."""
+def choosing(game: GameUnderTest, count: int) -> Iterator[tuple[SceneModule, Position, Random]]:
+    """Yield positions in which a human could be asked."""
     random = Random(4)
     for position in open_positions(game, count):
         yield module_of(game), position, random
 
 
-def test_every_move_is_reached_by_arrow_keys(game: Game) -> None:
+def test_every_move_is_reached_by_arrow_keys(game: GameUnderTest) -> None:
     for module, position, random in choosing(game, max(4, RANDOM_CASES // 1000)):
         choices = module.choices(position)
         for parts in random.sample(sorted(choices), min(10, len(choices))):
@@ -276,7 +314,7 @@ def test_every_move_is_reached_by_arrow_keys(game: Game) -> None:
             assert answer == choices[parts]
 
 
-def test_every_move_is_reached_by_tab_and_by_typing(game: Game) -> None:
+def test_every_move_is_reached_by_tab_and_by_typing(game: GameUnderTest) -> None:
     for module, position, random in choosing(game, max(4, RANDOM_CASES // 1000)):
         choices = module.choices(position)
         for parts in random.sample(sorted(choices), min(10, len(choices))):
@@ -299,7 +337,7 @@ def test_every_move_is_reached_by_tab_and_by_typing(game: Game) -> None:
             assert selection.complaint
 
 
-def test_escape_goes_back_at_every_depth(game: Game) -> None:
+def test_escape_goes_back_at_every_depth(game: GameUnderTest) -> None:
     for module, position, _ in choosing(game, 10):
         parts = max(module.choices(position), key=len)
         selection = Selection(module, position)
@@ -316,7 +354,7 @@ def test_escape_goes_back_at_every_depth(game: Game) -> None:
         assert selection.taken == ()
 
 
-def test_what_cannot_be_played_is_told(game: Game) -> None:
+def test_illegal_moves_are_explained(game: GameUnderTest) -> None:
     module, position = module_of(game), game.reference.start()
     selection = Selection(module, position)
     for text in ("hello", "1", "9 9 9 9", "-7 5"):
@@ -329,7 +367,7 @@ def test_what_cannot_be_played_is_told(game: Game) -> None:
     assert feed(selection, "tab", "backspace") is None
 
 
-def test_commands_stand_in_no_moves_way(game: Game) -> None:
+def test_commands_do_not_hide_moves(game: GameUnderTest) -> None:
     for module, position, _ in choosing(game, 5):
         for command in Action:
             selection = Selection(module, position)
@@ -351,7 +389,7 @@ class Initials:
         return f"Q U L {self._write(move, position)}"
 
 
-def test_letters_that_begin_a_move_are_typed(game: Game) -> None:
+def test_letters_that_begin_a_move_are_typed(game: GameUnderTest) -> None:
     module = cast("SceneModule", Initials(module_of(game)))
     selection = Selection(module, game.reference.start())
     assert feed(selection, *"ulq") is None
@@ -362,7 +400,7 @@ def test_letters_that_begin_a_move_are_typed(game: Game) -> None:
 
 
 class Keys(Keyboard):
-    """A keyboard on which these keys are pressed, then Ctrl-C."""
+    """A keyboard with these key presses, then Ctrl-C."""
 
     def __init__(self, *keys: str) -> None:
         super().__init__()
@@ -374,46 +412,50 @@ class Keys(Keyboard):
         return self._keys.pop(0)
 
 
-def ask(view: PersonView, *keys: str) -> tuple[Move | Action, str]:
-    """What a person who presses these keys chooses, and what is on the screen until then."""
-    console = Console(width=120, height=60, record=True, force_terminal=True, highlight=False)
-    with console.capture() as screen:
-        answer = TerminalPerson(console, Keys(*keys)).choose(view)
-    return answer, screen.get()
-
-
-def test_a_person_asks_and_plays(game: Game) -> None:
+def test_a_human_asks_for_help_and_plays(
+    game: GameUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module, position = module_of(game), game.reference.start()
     first = position.legal()[-1]
     after = position.play(first)
     move = after.legal()[-1]
-    view = PersonView(
-        title=game.info.title,
-        module=module,
-        position=after,
-        name="2 human",
-        headline="scores",
-        last=module.parts(first, position),
-        last_seat=position.to_move,
-        history=[module.write(first, position)],
-        hint=lambda: move,
-    )
-    answer, screen = ask(view, "?", "l", "u", *typed(module.write(move, after)), "enter")
-    assert answer == move
+    monkeypatch.setattr(human, "hint", lambda _: move)
+    wanted = [  # by the human on each turn
+        [*typed(module.write(first, position)), "enter"],
+        ["?", "l", "u", "u", "q"],
+    ]
+    known = games.load(game.name)
+    console = Console(width=120, height=60, record=True, force_terminal=True, highlight=False)
+    choose = move_chooser(console, Keys(*(key for keys in wanted for key in keys)))
+    seats = [PersonSeat(choose) for _ in range(known.info.players)]
+    names = ["human"] * len(seats)
+    with (
+        Match(known, seats, names, table_rules(known.info), Start(0, {})) as match,
+        console.capture() as screen,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        match.play_out()
+    assert [turn.move for turn in match.turns] == [first]
+    shown = screen.get()
     for words in (
         game.info.title,
-        "2 human",
-        "scores",
+        "human",
         f"hint: {module.write(move, after)}",
-        f"0. {module.write(first, position)}",
+        f"0. {known.label(position.to_move)} human: {module.write(first, position)}",
         "no move can be taken back here",
     ):
-        assert words in screen
-    answer, _ = ask(PersonView(game.info.title, module, after, "2", can_undo=True), "u")
-    assert answer is Action.UNDO
-    answer, screen = ask(PersonView(game.info.title, module, after, "2"), "?", "l", *["enter"] * 3)
-    assert "there are no hints here" in screen
-    assert "no move has been made yet" in screen
-    for leaving in (["q"], []):
-        with pytest.raises(KeyboardInterrupt):
-            ask(view, *leaving)
+        assert words in shown
+
+
+def test_a_human_takes_moves_back_and_leaves(game: GameUnderTest) -> None:
+    module, known = module_of(game), games.load(game.name)
+    text = [*typed(module.write(game.reference.start().legal()[-1], game.reference.start()))]
+    console = Console(width=120, height=60, record=True, force_terminal=True, highlight=False)
+    seats = [PersonSeat(move_chooser(console, Keys("l", *text, "enter", "u", "l")))]
+    seats += [PersonSeat(lambda match: match.position.legal()[0])] * (known.info.players - 1)
+    names = ["human"] * len(seats)
+    with Match(known, seats, names, table_rules(known.info), Start(0, {})) as match:
+        with console.capture() as screen, pytest.raises(KeyboardInterrupt):
+            match.play_out()
+        assert match.turns == []
+    assert screen.get().count("no move has been made yet") == 2

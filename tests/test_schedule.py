@@ -1,5 +1,5 @@
-"""Who plays whom: blocks in which everybody has every seat, pairings, and the order in which a run
-goes through them."""
+"""Schedules have blocks with every player on every seat, correct pairings, and a fixed order of
+games."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from random import Random
 import pytest
 
 from core.errors import QuartetError
-from quartet.arena import outcome, schedule, swiss
-from quartet.arena.run import drive
-from quartet.arena.schedule import Casting, Results, Schedule, gauntlet, rotations, round_robin
-from quartet.arena.unit import GameResult, Played, Player, Unit, Use
+from quartet.arena import schedule, swiss
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig, rotations
+from quartet.arena.runner import drive
+from quartet.arena.schedule import Results, Schedule, gauntlet, round_robin
+from quartet.arena.unit import GameResult, Played, Use
 
 
-def casting(seats: int, players: int, seed: int = 5) -> Casting:
-    return Casting("fake", seats, [Player(f"p{i}", "x") for i in range(players)], seed=seed)
+def config(seats: int, players: int, seed: int = 5) -> RunConfig:
+    game = "ataxx" if seats == 2 else "ugolki"
+    everyone = tuple(PlayerConfig(f"p{i}", "x") for i in range(players))
+    return RunConfig(game=game, players=everyone, seed=seed)
 
 
-def fake(unit: Unit, strength: Callable[[int], float] = float, luck: float = 0.0) -> Played:
-    """A game that the strongest wins; with luck also somebody else, by the seed."""
+def fake(unit: GameUnit, strength: Callable[[int], float] = float, luck: float = 0.0) -> Played:
+    """Play a game that the strongest player wins; with luck another one, by the seed."""
     random = Random(f"{unit.seed} {unit.seats}")
     value = [strength(player) + luck * random.gauss(0, 1) for player in unit.seats]
     first = [v == max(value) for v in value]
@@ -39,20 +42,20 @@ def fake(unit: Unit, strength: Callable[[int], float] = float, luck: float = 0.0
 
 
 class Fake:
-    """Workers that play fake games in threads, and lose some."""
+    """Workers that play fake games in threads, and lose some of them."""
 
     lost: tuple[type[BaseException], ...] = (ConnectionError,)
 
-    def __init__(self, play: Callable[[Unit], Played] = fake, width: int = 3) -> None:
+    def __init__(self, play: Callable[[GameUnit], Played] = fake, width: int = 3) -> None:
         self.executor: Executor = ThreadPoolExecutor(width)
         self.play, self._width = play, width
-        self.played: list[Unit] = []
+        self.played: list[GameUnit] = []
 
     @property
     def width(self) -> int:
         return self._width
 
-    def submit(self, unit: Unit) -> Future[Played]:
+    def submit(self, unit: GameUnit) -> Future[Played]:
         self.played.append(unit)
         return self.executor.submit(self.play, unit)
 
@@ -96,16 +99,16 @@ def test_tables_of_four_seats() -> None:
 
 @pytest.mark.parametrize(("seats", "players"), [(2, 2), (2, 5), (4, 2), (4, 3), (4, 4), (4, 5)])
 def test_blocks_are_fair(seats: int, players: int) -> None:
-    """Games of a block share the opening, everybody of the table has every seat, and other blocks
-    have other openings."""
+    """Check that games of a block share the opening, that every player has every seat, and that
+    other blocks have other openings."""
     tables = round_robin(players, seats)
     units = [
         unit
-        for unit in schedule.fixed(casting(seats, players), tables, 3 * seats - 1)
+        for unit in schedule.fixed(config(seats, players), tables, 3 * seats - 1)
         if unit is not None
     ]
     assert [unit.number for unit in units] == list(range(3 * seats * len(tables)))
-    blocks: dict[int, list[Unit]] = {}
+    blocks: dict[int, list[GameUnit]] = {}
     for unit in units:
         blocks.setdefault(unit.block, []).append(unit)
     for block in blocks.values():
@@ -117,23 +120,23 @@ def test_blocks_are_fair(seats: int, players: int) -> None:
     )
 
 
-def test_the_order_around_the_table_changes() -> None:
+def test_the_move_order_changes_between_openings() -> None:
     units = [
-        unit for unit in schedule.fixed(casting(4, 4), round_robin(4, 4), 40) if unit is not None
+        unit for unit in schedule.fixed(config(4, 4), round_robin(4, 4), 40) if unit is not None
     ]
     rounds = {tuple(unit.seats[(unit.seats.index(0) + i) % 4] for i in range(4)) for unit in units}
     assert len(rounds) > 3
 
 
 def test_swiss_is_for_two_seats() -> None:
-    with pytest.raises(QuartetError, match="Swiss pairs two players, and fake seats 4"):
-        next(schedule.swiss_rounds(casting(4, 4), 1, 2, {}, []))
+    with pytest.raises(QuartetError, match="Swiss pairs two players, and ugolki seats 4"):
+        next(schedule.swiss_rounds(config(4, 4), 1, 2, {}, []))
 
 
 @pytest.mark.parametrize("players", [2, 5, 8])
 def test_swiss_plays_its_rounds(players: int) -> None:
     rounds: list[swiss.Round] = []
-    results = play(lambda done: schedule.swiss_rounds(casting(2, players), 4, 3, done, rounds))
+    results = play(lambda done: schedule.swiss_rounds(config(2, players), 4, 3, done, rounds))
     assert len(rounds) == 4
     assert [result.number for result in results] == list(range(4 * (players // 2) * 4))
     assert all(sum(points) == 4 for r in rounds for points in r.points)
@@ -143,13 +146,13 @@ def test_swiss_plays_its_rounds(players: int) -> None:
         assert (one.seats, one.seed, one.block) == (other.seats[::-1], other.seed, other.block)
 
 
-def test_swiss_goes_on_where_it_stopped() -> None:
-    whole = play(lambda done: schedule.swiss_rounds(casting(2, 5), 4, 2, done, []))
+def test_swiss_resumes() -> None:
+    whole = play(lambda done: schedule.swiss_rounds(config(2, 5), 4, 2, done, []))
     for stop in (0, 1, 4, 7, 15):
         done = {result.number: result for result in whole[:stop]}
         workers = Fake()
         assert (
-            play(lambda found: schedule.swiss_rounds(casting(2, 5), 4, 2, found, []), workers, done)
+            play(lambda found: schedule.swiss_rounds(config(2, 5), 4, 2, found, []), workers, done)
             == whole
         )
         assert len(workers.played) == len(whole) - stop
@@ -158,34 +161,34 @@ def test_swiss_goes_on_where_it_stopped() -> None:
 def test_a_lost_game_is_played_again() -> None:
     lost = {3, 4, 11}
 
-    def unlucky(unit: Unit) -> Played:
+    def unlucky(unit: GameUnit) -> Played:
         if unit.number in lost:
             lost.discard(unit.number)
             raise ConnectionError
         return fake(unit)
 
-    plan = lambda _: schedule.fixed(casting(2, 3), round_robin(3, 2), 8)  # noqa: E731
+    plan = lambda _: schedule.fixed(config(2, 3), round_robin(3, 2), 8)  # noqa: E731
     assert play(plan, Fake(unlucky)) == play(plan)
 
 
-def test_bad_luck_has_an_end() -> None:
-    def broken(unit: Unit) -> Played:
+def test_a_unit_that_keeps_losing_workers_aborts_the_run() -> None:
+    def broken(unit: GameUnit) -> Played:
         raise ConnectionError("gone")
 
     with pytest.raises(QuartetError, match="game 0 lost its worker 5 times: ConnectionError gone"):
-        play(lambda _: schedule.fixed(casting(2, 2), [(0, 1)], 2), Fake(broken, width=1))
+        play(lambda _: schedule.fixed(config(2, 2), [(0, 1)], 2), Fake(broken, width=1))
 
 
-def test_records_of_something_else_are_refused() -> None:
-    done = {0: fake(casting(2, 2, seed=9).unit(0, 0, (0, 1), 0)).result}
+def test_records_of_another_schedule_are_rejected() -> None:
+    done = {0: fake(config(2, 2, seed=9).unit(0, 0, (0, 1), 0)).result}
     with pytest.raises(QuartetError, match="game 0 of the records is not the one of the schedule"):
-        play(lambda _: schedule.fixed(casting(2, 2), [(0, 1)], 2), done=done)
+        play(lambda _: schedule.fixed(config(2, 2), [(0, 1)], 2), done=done)
 
 
 @pytest.mark.parametrize("seats", [2, 4])
-def test_a_sequential_test_depends_on_nothing_but_the_games(seats: int) -> None:
-    """It stops at the same block whatever the number of jobs, and counts complete blocks in
-    order."""
+def test_a_sequential_test_depends_only_on_the_games(seats: int) -> None:
+    """Check that it counts complete blocks in order, and stops at the same block for every number
+    of jobs."""
     sizes = []
     for width in (1, 2, 7):
         seen: list[Sequence[GameResult]] = []
@@ -200,7 +203,7 @@ def test_a_sequential_test_depends_on_nothing_but_the_games(seats: int) -> None:
             )
 
         workers = Fake(lambda unit: fake(unit, luck=1.5), width)
-        play(lambda done: schedule.sprt(casting(seats, 2), done, decided, None), workers)
+        play(lambda done: schedule.sprt(config(seats, 2), done, decided, None), workers)
         sizes.append([[game.number for game in block] for block in seen])
         size = 2 if seats == 2 else 8
         assert all(
@@ -219,16 +222,16 @@ def test_a_sequential_test_counts_its_last_block(width: int) -> None:
         return False
 
     assert (
-        len(play(lambda done: schedule.sprt(casting(2, 2), done, decided, 11), Fake(width=width)))
+        len(play(lambda done: schedule.sprt(config(2, 2), done, decided, 11), Fake(width=width)))
         == 10
     )
     assert seen == [1, 2, 3, 4, 5]
 
 
-def test_a_block_of_four_seats_has_both_halves() -> None:
+def test_a_block_of_four_seats_has_both_lone_players() -> None:
     units = [
         unit
-        for unit in islice(schedule.sprt(casting(4, 2), {}, lambda _: False, None), 16)
+        for unit in islice(schedule.sprt(config(4, 2), {}, lambda _: False, None), 16)
         if unit is not None
     ]
     assert len(units) == 16
@@ -242,9 +245,10 @@ def test_a_block_of_four_seats_has_both_halves() -> None:
         assert len({unit.seed for unit in block}) == 1
 
 
-def test_a_block_of_all_orders_of_turns() -> None:
-    """Four players: every one of the 24 seatings once, from six openings; two of one kind: half."""
-    four = Casting("ugolki", 4, [Player(str(i), "bot") for i in range(4)], seed=9)
+def test_a_block_of_every_move_order() -> None:
+    """Check that four players play all 24 seatings once, from six openings. With two pairs of equal
+    players, half suffice."""
+    four = config(4, 4, seed=9)
     units = [unit for unit in schedule.all_orders(four, [(0, 1, 2, 3)], 25) if unit is not None]
     assert [unit.number for unit in units] == list(range(48))
     assert [unit.block for unit in units] == [0] * 24 + [1] * 24
@@ -254,11 +258,11 @@ def test_a_block_of_all_orders_of_turns() -> None:
         games = units[4 * opening : 4 * opening + 4]
         assert {unit.seats.index(0) for unit in games} == {0, 1, 2, 3}
     # The lone player comes first, wherever it is named; others that are alike are not told apart.
-    assert schedule.orders((0, 0, 1, 2)) == [(1, 0, 0, 2), (1, 0, 2, 0), (1, 2, 0, 0)]
+    assert schedule.move_orders((0, 0, 1, 2)) == [(1, 0, 0, 2), (1, 0, 2, 0), (1, 2, 0, 0)]
     assert schedule.size((0, 1, 1, 1)) == 4
     tables = [(0, 1, 2, 2), (0, 1, 1, 1)]
     mixed = [unit for unit in schedule.all_orders(four, tables, 12) if unit is not None]
     assert len(mixed) == 12 + 12
     assert len({unit.seats for unit in mixed[:12]}) == 12
     assert [unit.block for unit in mixed] == [0] * 12 + [1] * 4 + [2] * 4 + [3] * 4
-    assert outcome.total(four, "roundrobin", 25, None, orders=True) == 48
+    assert schedule.TournamentPlan("roundrobin", 25, orders=True).total(four) == 48

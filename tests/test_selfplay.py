@@ -1,4 +1,4 @@
-"""Self-play: units that can be played again, samples that say what happened, folders that go on."""
+"""Self-play has reproducible units, samples with score and result, and folders that resume."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
 from core.nn.contract import ASIDE, FIRST, PLAYED
 from quartet.training import samples, selfplay
-from quartet.training.samples import TAIL, Folder
-from quartet.training.selfplay import Unit, play
+from quartet.training.samples import TAIL, SampleStore
+from quartet.training.selfplay import SelfplayUnit, play
 from tests.games import ROOT
 
 if TYPE_CHECKING:
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 SIZE = 16 + TAIL.size
 
 
-def unit(number: int = 0, nodes: int = 30, games: int = 3) -> Unit:
-    return Unit(number=number, game="ataxx", seed=5, games=games, nodes=nodes)
+def unit(number: int = 0, nodes: int = 30, games: int = 3) -> SelfplayUnit:
+    return SelfplayUnit(number=number, game="ataxx", seed=5, games=games, nodes=nodes)
 
 
 def tails(data: bytes) -> list[tuple[int, ...]]:
-    """Score, ply, result and flags of every sample."""
+    """Return score, ply, result and flags of every sample."""
     return [TAIL.unpack(data[start + 16 : start + SIZE]) for start in range(0, len(data), SIZE)]
 
 
-def test_a_unit_is_pure() -> None:
+def test_equal_units_give_equal_samples() -> None:
     first, other = play(unit(1)), play(unit(2))
     assert play(unit(1)) == first
     assert first.samples != other.samples
     assert first.result.positions * SIZE == len(first.samples)
 
 
-def test_a_unit_is_its_games() -> None:
+def test_a_unit_depends_on_its_number() -> None:
     whole = play(unit(0, games=4)).samples
     assert play(unit(0, games=2)).samples + play(unit(1, games=2)).samples == whole
 
@@ -48,7 +48,7 @@ def test_a_unit_is_its_games() -> None:
 def test_openings_are_random_and_as_long_as_the_game_says() -> None:
     starts = [tails(play(unit(number, games=1)).samples)[0][1] for number in range(40)]
     assert min(starts) == 8
-    assert 16 <= max(starts) <= 18  # one more where the first move is a pass
+    assert 16 <= max(starts) <= 18  # one more if the first move is a pass
 
 
 def test_results_are_of_the_side_to_move() -> None:
@@ -65,9 +65,8 @@ def test_results_are_of_the_side_to_move() -> None:
     assert len(first) == 1, "one winner in one game"
 
 
-class Scripted:
-    """A game of Nim with one pile, and its engine, whose scores are told beforehand: what
-    `one_game` makes of them."""
+class ScriptedNim:
+    """Nim with one pile and an engine with given scores, as input of `one_game`."""
 
     OPENING, LOPSIDED, WON, SOLVED = (0, 0), 100, 1000, 5000
 
@@ -82,7 +81,7 @@ class Scripted:
 
 
 class Pile:
-    """So many plies are played, then the first seat has won."""
+    """A position of a game with a fixed number of plies, which the first seat wins."""
 
     def __init__(self, ply: int, plies: int) -> None:
         self.ply, self.plies = ply, plies
@@ -99,9 +98,8 @@ class Pile:
 
 
 def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tuple[int, ...]]:
-    """Ply, score, result and whether it was played out, of the samples of a game with these
-    scores."""
-    game = Scripted(scores)
+    """Return ply, score, result and "played out" of the samples of a game with these scores."""
+    game = ScriptedNim(scores)
     found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move, Random(1))  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
     assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [
@@ -120,12 +118,12 @@ def test_a_game_that_is_played_out_has_its_own_result() -> None:
     ]
 
 
-def test_a_solved_game_is_over() -> None:
+def test_a_solved_game_ends() -> None:
     assert told([10, 5000, 0, 0]) == [(0, 10, -1, 1)]
     assert told([-5000]) == []
 
 
-def test_a_won_game_is_adjudicated_when_it_lasts() -> None:
+def test_a_lasting_lead_is_adjudicated() -> None:
     assert [line[2:] for line in told([2000, -2000, 2000, -2000])] == [
         (1, 0),
         (-1, 0),
@@ -144,14 +142,14 @@ def test_a_won_game_is_adjudicated_when_it_lasts() -> None:
     assert len(told([2000, -2000, 2000, 0, 2000, -2000, 2000, 0])) == 8, "it did not last"
 
 
-def test_positions_beside_the_path_have_a_score_and_no_result() -> None:
-    game = Scripted([10, 20, 30, 40, 50, 60, 70, 80, 6000, 100], aside=1)
+def test_off_path_positions_have_a_score_and_no_result() -> None:
+    game = ScriptedNim([10, 20, 30, 40, 50, 60, 70, 80, 6000, 100], aside=1)
     found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, 10), (0,), Random(1))  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
     assert [place for place, _ in values[:8]] == list(range(8))
-    beside = values[8:]
-    assert 6 <= len(beside) <= 8, "one from each position, but for those that are solved"
-    for place, (score, ply, result, flags) in beside:
+    off_path = values[8:]
+    assert 6 <= len(off_path) <= 8, "one from each position, but for those that are solved"
+    for place, (score, ply, result, flags) in off_path:
         assert place != 8
         assert (score, ply, result, flags) == (
             10 * place + 10 if place < 8 else 100,
@@ -159,34 +157,34 @@ def test_positions_beside_the_path_have_a_score_and_no_result() -> None:
             0,
             FIRST | ASIDE,
         )
-    assert {beside[0][0], beside[1][0] - 1, beside[2][0] - 2} == {1, 2}, (
+    assert {off_path[0][0], off_path[1][0] - 1, off_path[2][0] - 2} == {1, 2}, (
         "one or two random plies away"
     )
 
 
-def test_passes_are_no_samples() -> None:
+def test_passes_give_no_samples() -> None:
     assert told([1, 2, 3, 4], plies=4, pass_move=(1,)) == []
 
 
-def test_samples_come_back(tmp_path: Path) -> None:
+def test_samples_are_read_back(tmp_path: Path) -> None:
     played = play(unit())
-    with Folder(tmp_path, "ataxx", {"seed": 5}) as folder:
-        folder.add(played.result, played.samples)
-    with Folder(tmp_path, "ataxx", {"seed": 5}) as folder:
+    with SampleStore(tmp_path, "ataxx", {"seed": 5}) as folder:
+        folder.add(played)
+    with SampleStore(tmp_path, "ataxx", {"seed": 5}) as folder:
         assert folder.done == {0: played.result}
     fields, body = samples.read(tmp_path / "000000.samples", "ataxx")
     assert body == played.samples
     assert fields["nodes"] == "30"
 
 
-def test_a_folder_is_for_one_run_and_one_process(tmp_path: Path) -> None:
+def test_a_folder_belongs_to_one_run_and_one_process(tmp_path: Path) -> None:
     with (
-        Folder(tmp_path, "ataxx", {"seed": 5}),
+        SampleStore(tmp_path, "ataxx", {"seed": 5}),
         pytest.raises(QuartetError, match="another process"),
     ):
-        Folder(tmp_path, "ataxx", {"seed": 5})
+        SampleStore(tmp_path, "ataxx", {"seed": 5})
     with pytest.raises(QuartetError, match="another run"):
-        Folder(tmp_path, "ataxx", {"seed": 6})
+        SampleStore(tmp_path, "ataxx", {"seed": 6})
     with pytest.raises(QuartetError, match="not the one of this run"):
         unit(nodes=31).require_same(play(unit()).result)
 
@@ -203,17 +201,17 @@ def test_damaged_samples_give_one_line(
     tmp_path: Path, old: bytes, new: bytes, message: str
 ) -> None:
     played = play(unit())
-    with Folder(tmp_path, "ataxx", {}) as folder:
-        folder.add(played.result, played.samples)
+    with SampleStore(tmp_path, "ataxx", {}) as folder:
+        folder.add(played)
     file = tmp_path / "000000.samples"
     file.write_bytes(file.read_bytes().replace(old, new, 1))
     with pytest.raises(TextError, match=message) as caught:
-        Folder(tmp_path, "ataxx", {})
+        SampleStore(tmp_path, "ataxx", {})
     assert str(file) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_batch_must_be_told() -> None:
+def test_a_file_without_a_batch_is_rejected() -> None:
     with pytest.raises(TextError, match="somewhere"):
         samples.batch_of({"number": "x"}, Path("somewhere"))
 
@@ -230,7 +228,7 @@ def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_the_command_resumes(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     command = ("selfplay", "ataxx", "--nodes", "10", "--seed", "3", "--jobs", "1", "--out")
     assert "of 64 games" in quartet(*command, str(whole), "--games", "64").stdout
@@ -249,8 +247,9 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert again.stderr.count("\n") == 1
 
 
-def test_a_game_without_training_is_told() -> None:
-    assert (
-        "connexion has no self-play for training"
-        in quartet("selfplay", "connexion", "--games", "1", "--out", "nowhere", code=2).stderr
-    )
+@pytest.mark.parametrize("game", ["applegame", "connexion"])
+def test_a_game_without_training_is_rejected(game: str) -> None:
+    done = quartet("selfplay", game, "--games", "1", "--out", "nowhere", code=2)
+    assert f"{game} has no self-play for training" in done.stderr
+    done = quartet("train", game, ".", "--out", "nowhere", code=2)
+    assert f"{game} has a separate training command: python -m {game}.train" in done.stderr

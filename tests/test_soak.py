@@ -1,15 +1,21 @@
-"""The long runs of `quartet.bench`: that they notice what they look for."""
+"""Long trials find the errors that they look for."""
 
 from __future__ import annotations
 
+import re
 import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.bench import differential, soak
-from quartet.judge import game as games
+from tests.long import differential, soak
+
+if TYPE_CHECKING:
+    from core.rules import Position
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
@@ -20,7 +26,7 @@ def test_random_positions_are_the_same_by_both_rules(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry.GAMES)
-def test_another_position_is_noticed(name: str) -> None:
+def test_a_different_position_is_detected(name: str) -> None:
     both = differential.positions(name, 1)
     slow, _ = next(both)
     _, fast = next(both)
@@ -29,9 +35,9 @@ def test_another_position_is_noticed(name: str) -> None:
 
 
 class Blind:
-    """A position that has lost a move."""
+    """A position whose perft is too small by one."""
 
-    def __init__(self, position: games.TablePosition) -> None:
+    def __init__(self, position: Position) -> None:
         self._position = position
 
     def __getattr__(self, name: str) -> object:
@@ -40,7 +46,7 @@ class Blind:
         return getattr(self._position, name)
 
 
-def test_other_leaves_are_noticed() -> None:
+def test_different_leaves_are_detected() -> None:
     slow, fast = next(differential.positions("ataxx", 1))
     with pytest.raises(QuartetError, match="perft"):
         differential.same_leaves(slow, Blind(fast))
@@ -48,13 +54,13 @@ def test_other_leaves_are_noticed() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors are counted on POSIX")
 @pytest.mark.slow
-def test_a_game_after_the_other_leaves_nothing() -> None:
+def test_successive_games_leave_no_resource() -> None:
     figures = soak.soak("applegame", 2, 20)
     assert figures["games"] == 2
     assert figures["left over"] == 0
 
 
-def test_what_is_left_over_is_noticed() -> None:
+def test_leftover_resources_are_detected() -> None:
     before = soak.held()
     soak.check("x", before, before, [10.0, 10.0])
     for what in ("processes", "zombies", "threads", "descriptors", "files"):
@@ -62,3 +68,19 @@ def test_what_is_left_over_is_noticed() -> None:
             soak.check("x", before, {**before, what: before[what] + 1}, [10.0])
     with pytest.raises(QuartetError, match=r"has grown from 11.0 to 30.0 MB"):
         soak.check("x", before, before, [10.0, *[11.0] * 8, 30.0])
+
+
+def test_a_forfeit_is_a_finding_with_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = SimpleNamespace(
+        plies=9,
+        forfeits=[SimpleNamespace(reason="too late")],
+        use=[SimpleNamespace(seconds=2.4)] * 2,
+    )
+    monkeypatch.setattr(soak, "play", lambda _: SimpleNamespace(result=result))
+    before = psutil.Process().children()
+    with soak.trial("ugolki", soak.BUSY)() as attempt:
+        assert len({*psutil.Process().children()} - {*before}) == 2
+        count, finding = attempt(0)
+    assert count == 9
+    assert re.fullmatch(r"1 of 9 turns forfeited at a load of \d+\.\d: too late", finding)
+    assert soak.CLOCKS.count(result) == 5  # type: ignore[arg-type]

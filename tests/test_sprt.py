@@ -1,10 +1,11 @@
-"""The sequential test: published log-likelihood ratios, its error rates by simulation, and what it
-says of blocks of four seats."""
+"""The sequential test has the published log-likelihood ratios, and its error rates hold in
+simulations, also for four seats."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -22,12 +23,16 @@ from quartet.arena.sprt import (
     expected_score,
     llr,
     lone_scores,
-    lone_share,
-    pentanomial,
 )
 from quartet.arena.unit import GameResult, Use
 
 Floats = NDArray[np.float64]
+
+
+def pentanomial(counts: Sequence[int], elo0: float, elo1: float) -> float:
+    """Return the log-likelihood ratio of counts of pairs with 0, 1/2, 1, 3/2 and 2 points."""
+    return llr(dict(zip(PAIR, counts, strict=True)), expected_score(elo0), expected_score(elo1))
+
 
 PUBLISHED = [
     # fishtest's own LLRcalc.LLR_logistic. The first two are the samples at the end of its
@@ -77,26 +82,26 @@ def test_ratios_of_stockfishs_tests(
     assert pentanomial(counts, elo0, elo1) == pytest.approx(published, abs=0.0051)
 
 
-def test_walds_bounds() -> None:
+def test_bounds_are_walds() -> None:
     assert bounds(0.05, 0.05) == pytest.approx((-2.9444389791664403, 2.9444389791664403))
     assert bounds(0.01, 0.1) == pytest.approx((math.log(0.1 / 0.99), math.log(0.9 / 0.01)))
 
 
 @given(st.lists(st.integers(0, 1000), min_size=5, max_size=5), st.floats(-30, 30), st.floats(1, 60))
-def test_a_mirror_image_mirrors_the_ratio(counts: list[int], elo0: float, step: float) -> None:
+def test_swapped_sides_negate_the_ratio(counts: list[int], elo0: float, step: float) -> None:
     straight = pentanomial(counts, elo0, elo0 + step)
     mirrored = pentanomial(counts[::-1], -elo0 - step, -elo0)
     assert straight == pytest.approx(-mirrored, rel=1e-6, abs=1e-9)
 
 
-def test_the_best_mean_has_no_better_one() -> None:
+def test_the_observed_mean_is_the_most_likely() -> None:
     counts = dict(zip(PAIR, (3, 20, 45, 25, 7), strict=True))
     mean = sum(value * count for value, count in counts.items()) / sum(counts.values())
     assert all(llr(counts, mean, other) < 0 for other in (0.01, 0.3, mean - 1e-4, mean + 1e-4, 0.9))
     assert llr(counts, 0.5, 0.52) + llr(counts, 0.52, 0.6) == pytest.approx(llr(counts, 0.5, 0.6))
 
 
-def test_impossible_hypotheses_are_told() -> None:
+def test_impossible_hypotheses_give_an_error() -> None:
     with pytest.raises(QuartetError, match=r"a mean of 1 is impossible: blocks score from 0 to 1"):
         Sprt(2, 0.5, 1.0)
     with pytest.raises(QuartetError, match="below"):
@@ -109,7 +114,7 @@ def test_impossible_hypotheses_are_told() -> None:
 
 
 def tilted(base: Floats, values: Floats, mean: float) -> Floats:
-    """The distribution next to `base`, an exponential tilt of it, that has this mean."""
+    """Return the distribution closest to `base`, an exponential tilt of it, that has this mean."""
     low, high = -100.0, 100.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -120,8 +125,10 @@ def tilted(base: Floats, values: Floats, mean: float) -> Floats:
 
 
 def ratios(counts: Floats, values: Floats, s0: float, s1: float, x: Floats) -> Floats:
-    """`quartet.arena.sprt.llr` of many tests at once: Newton's method from the multipliers `x` of
-    one block earlier, which it updates."""
+    """Return `quartet.arena.sprt.llr` of many tests at once.
+
+    Newton's method starts from the multipliers `x` of one block earlier, and updates them.
+    """
     seen = np.where(counts == 0, 1e-3, counts)
     found = np.zeros(len(counts))
     for side, (s, sign) in enumerate(((s0, 1), (s1, -1))):
@@ -146,8 +153,10 @@ def ratios(counts: Floats, values: Floats, s0: float, s1: float, x: Floats) -> F
 def simulate(
     test: Sprt, values: Floats, truth: Floats, tests: int, seed: int
 ) -> tuple[float, float]:
-    """The share of simulated tests that accept H1, and the mean number of blocks. A test looks
-    after every block, the hardest case."""
+    """Return the fraction of simulated tests that accept H1, and the mean number of blocks.
+
+    A test checks after every block, which is the hardest case.
+    """
     random = np.random.default_rng(seed)
     counts = np.zeros((tests, len(values)))
     x = np.zeros((2, tests))
@@ -177,9 +186,10 @@ def simulate(
 
 TESTS = 2000
 SAMPLING = 3 * math.sqrt(0.05 * 0.95 / TESTS)
-"""Three standard errors of an error rate of 5 % over so many tests."""
+"""Three standard errors of an error rate of 5 % over the number of simulated tests."""
 SMALL = 0.01
-"""What both approximations, of the ratio and of the overshoot, add in tests of some 30 pairs."""
+"""The error of both approximations, of the ratio and of the overshoot, in tests of some 30
+pairs."""
 
 PAIRS = {
     "chess-like": [0.02, 0.2, 0.5, 0.24, 0.04],
@@ -209,7 +219,7 @@ def test_error_rates_of_pairs(kind: str, elo1: float) -> None:
 
 @pytest.mark.slow
 def test_error_rates_of_the_default_hypotheses() -> None:
-    """elo0 = 0, elo1 = 10, alpha = beta = 0.05: the issue's own case."""
+    """Simulate the defaults: elo0 = 0, elo1 = 10, alpha = beta = 0.05."""
     values = np.array(PAIR)
     test = Sprt(2, expected_score(0), expected_score(10))
     base = np.array(PAIRS["the first player wins"])
@@ -222,8 +232,8 @@ def test_error_rates_of_the_default_hypotheses() -> None:
 
 
 def lone_blocks(ratio: float, seats: int = 4) -> Floats:
-    """The distribution of `lone_scores` where the new version is so many times as strong, by
-    Plackett-Luce."""
+    """Return the distribution of `lone_scores` by Plackett-Luce if the new version is `ratio` times
+    as strong."""
 
     def wins(p: float) -> Floats:
         return np.array(
@@ -238,10 +248,9 @@ def lone_blocks(ratio: float, seats: int = 4) -> Floats:
 def test_error_rates_of_blocks_of_four_seats() -> None:
     values = np.array(lone_scores(4))
     for elo1 in (50, 100):
-        test = Sprt(4, 0.25, lone_share(elo1, 4))
         fair, strong = lone_blocks(1), lone_blocks(10 ** (elo1 / 400))
-        assert fair @ values == pytest.approx(test.s0)
-        assert strong @ values == pytest.approx(test.s1)
+        assert fair @ values == pytest.approx(0.25)
+        test = Sprt(4, 0.25, float(strong @ values))
         h1_at_s0, _ = simulate(test, values, fair, TESTS, seed=3)
         h1_at_s1, _ = simulate(test, values, strong, TESTS, seed=4)
         assert h1_at_s0 <= test.alpha + SAMPLING
@@ -271,12 +280,11 @@ def test_scores_of_blocks_of_four() -> None:
     assert block_score([*new_alone, *never]) == max(lone_scores(4)) == 0.75
     fair = [game((0, 1, 1, 1), (0.25,) * 4)] * 4 + [game((1, 0, 0, 0), (0.25,) * 4)] * 4
     assert block_score(fair) == 0.25
-    assert lone_share(0, 4) == pytest.approx(0.25)
-    assert lone_share(-30, 4) - 0.25 == pytest.approx(0.25 - lone_share(30, 4), rel=0.05)
 
 
 def test_bounds_move_inwards_by_the_mean_overshoot() -> None:
-    """Siegmund's corollary 8.33 as fishtest has it: sum d^2 / (2 sum d) over the steps of records."""
+    """Compare with Siegmund's corollary 8.33 as in fishtest: sum d^2 / (2 sum d) over the steps of
+    records."""
     scores = [0.5, 0.75, 1.0, 0.25, 1.0, 0.0, 0.0, 0.0, 0.25, 1.0, 1.0, 1.0, 0.75, 1.0]
     test = Sprt(2, expected_score(0), expected_score(100))
     ratios = [test.llr(scores[: n + 1]) for n in range(len(scores))]
@@ -302,6 +310,11 @@ def test_a_test_decides() -> None:
     assert test.state([1.0] * 3).decision is None
     assert test.state([1.0] * 60).decision is Decision.H1
     assert test.state([0.25] * 60).decision is Decision.H0
+    assert test.end([1.0] * 3) is None
+    end = test.end([1.0] * 60)
+    assert end is not None
+    assert test.state([1.0] * end).decision is Decision.H1
+    assert test.state([1.0] * (end - 1)).decision is None
     assert Counter(test.counts([0.5, 0.5, 1.0])) == Counter(
         {0.0: 0, 0.25: 0, 0.5: 2, 0.75: 0, 1.0: 1}
     )

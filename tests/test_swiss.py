@@ -1,4 +1,4 @@
-"""Swiss and round robin by the published rules: pairing, bye, points and tie-breaks."""
+"""Swiss and round robin follow the published rules: pairing, bye, points and tie-breaks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def played(
     return Round(Pairing(matches, bye), points, full=2.0)
 
 
-def test_the_first_round_goes_by_seed() -> None:
+def test_the_first_round_is_paired_by_seed() -> None:
     assert pair(4, []) == Pairing([(3, 2), (1, 0)])
     assert pair(5, []) == Pairing([(4, 3), (2, 1)], bye=0)
 
 
-def test_equal_scores_meet_and_nobody_meets_twice() -> None:
+def test_equal_scores_meet_and_no_pair_meets_twice() -> None:
     first = played([(3, 2), (1, 0)], [(2, 0), (0, 2)])
     assert pair(4, [first]) == Pairing([(3, 0), (2, 1)])
     second = played([(3, 0), (2, 1)], [(2, 0), (2, 0)])
@@ -30,21 +30,22 @@ def test_equal_scores_meet_and_nobody_meets_twice() -> None:
 
 
 def test_looking_ahead_avoids_repeated_meetings() -> None:
-    """5 would take 4, its best new opponent; but the only one that is new to 3 is 5."""
+    """Check a case in which 5 would meet 4, its best new opponent, but is the only new opponent of
+    3."""
     new = {(5, 4), (5, 3), (4, 2), (1, 0)}
     met = [match for match in combinations(range(5, -1, -1), 2) if match not in new]
     assert pair(6, [played([match], [(0, 0)]) for match in met]).matches == [(5, 3), (4, 2), (1, 0)]
 
 
-def test_where_a_meeting_must_be_repeated_it_is_one_only() -> None:
-    """Two triangles of three that have not met: one pair must be old, and the first that comes
-    along is."""
+def test_only_one_meeting_is_repeated_if_needed() -> None:
+    """Check two triangles of three that have not met: one pair must repeat. The first one found is
+    chosen."""
     triangles = {(5, 4), (5, 3), (4, 3), (2, 1), (2, 0), (1, 0)}
     met = [match for match in combinations(range(5, -1, -1), 2) if match not in triangles]
     assert pair(6, [played([match], [(0, 0)]) for match in met]).matches == [(5, 4), (3, 2), (1, 0)]
 
 
-def test_the_bye_goes_to_the_last_who_had_none() -> None:
+def test_the_bye_goes_to_the_last_player_without_one() -> None:
     first = played([(4, 3), (2, 1)], [(2, 0), (2, 0)], bye=0)
     # 3 and 1 have no points; the smaller seed rests.
     assert pair(5, [first]).bye == 1
@@ -55,8 +56,8 @@ def test_the_bye_goes_to_the_last_who_had_none() -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 6, 7, 10, 31])
 def test_rounds_of_any_size(players: int) -> None:
-    """Everybody plays once a round or rests; nobody rests twice before all have; meetings repeat
-    only when there is nobody new."""
+    """Check that every player plays once per round or rests, that no player rests twice before all
+    have, and that meetings repeat only if no new opponent is left."""
     random = Random(players)
     rounds: list[Round] = []
     met: set[frozenset[int]] = set()
@@ -103,7 +104,7 @@ def test_the_tie_breaks() -> None:
     assert [place.player for place in ranking(4, rounds)] == [3, 1, 2, 0]
 
 
-def test_a_bye_is_a_round_won_against_nobody() -> None:
+def test_a_bye_counts_as_a_round_won() -> None:
     rounds = [played([(2, 1)], [(1, 1)], bye=0)]
     assert [(p.player, p.score, p.won, p.opponents) for p in ranking(3, rounds)] == [
         (0, 2, 1, 0),
@@ -112,11 +113,11 @@ def test_a_bye_is_a_round_won_against_nobody() -> None:
     ]
 
 
-def test_the_smaller_seed_is_better_in_the_end() -> None:
+def test_the_seed_is_the_last_tie_break() -> None:
     assert [place.player for place in ranking(2, [played([(1, 0)], [(1, 1)])])] == [0, 1]
 
 
 def test_sonneborn_berger() -> None:
-    """Against the strong, points are worth more. By hand: totals 3, 3, 2, 4."""
+    """Compare with sums by hand: totals 3, 3, 2, 4. Points against strong opponents count more."""
     points = [[0, 2, 0, 1], [0, 0, 2, 1], [2, 0, 0, 0], [1, 1, 2, 0]]
     assert sonneborn_berger(points) == [2 * 3 + 1 * 4, 2 * 2 + 1 * 4, 2 * 3, 3 + 3 + 4]

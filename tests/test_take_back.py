@@ -1,5 +1,5 @@
-"""Taking moves back: a person goes back to the last turn for which it was asked, and all that the
-turns since have cost is as it was."""
+"""A human takes moves back: the match returns to the previous turn, and clocks and forfeits are
+restored."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ from quartet.judge.logs import jsonl
 from quartet.judge.match import Match
 from quartet.judge.seats.engine import EngineSeat, fast_rules
 from quartet.judge.seats.person import PersonSeat
-from quartet.judge.seats.players import Player, seats_of
+from quartet.judge.seats.players import PlayerSpec
 from quartet.judge.seats.seat import Answer, Seat, TakeBackError
+from quartet.judge.seats.seating import SeatSetup, seats_of
 from quartet.judge.table import Penalty, TableRules, table_rules
 from quartet.judge.turn import Turn, Verdict
 from tests import fakegame
-from tests.games import knows_lost_turns
+from tests.games import has_forfeits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.rules import Move
-    from tests.games import Game
+    from tests.games import GameUnderTest
 
 NODES = 50
-FOUL = (99, 99, 99, 99)
+ILLEGAL = (99, 99, 99, 99)
 """A move of no game."""
 SLOW_MS = 7
 
 
 class Slow(EngineSeat):
-    """A player that takes some milliseconds, whatever the machine."""
+    """A player that takes some milliseconds on any machine."""
 
     def ask(self, match: Match) -> Answer:
         return msgspec.structs.replace(super().ask(match), seconds=0.0, ms=SLOW_MS)
 
 
 @dataclass(frozen=True)
-class State:
-    """All that must be as it was."""
+class MatchState:
+    """The state that must be restored."""
 
     turns: list[Turn]
     positions: list[str]
@@ -53,7 +54,7 @@ class State:
     disqualified: set[int]
 
     @classmethod
-    def of(cls, match: Match) -> State:
+    def of(cls, match: Match) -> MatchState:
         texts = [position.text() for position in match.positions]
         return cls(
             list(match.turns),
@@ -66,7 +67,7 @@ class State:
 
 
 def sensible(match: Match) -> Move:
-    """What is best at once: so games last."""
+    """Return the greedy move, with which games last."""
     position, seat = match.position, match.position.to_move
     sign = -1 if match.game.info.lower_wins else 1
     return max(position.legal(), key=lambda move: sign * (position.play(move).scores()[seat] or 0))
@@ -74,20 +75,22 @@ def sensible(match: Match) -> Move:
 
 @dataclass
 class Script:
-    """A person who wants a move back at the times `back_at` that it is asked, and leaves at
-    `leave_at`; otherwise plays what `choose` says.
+    """A human that follows a script: it takes a move back, leaves, or plays.
 
     Attributes:
-        states: what the match was, every time that the person was asked.
+        back_at: Numbers of the requests, from 1, that it answers by taking a move back.
+        leave_at: Number of the request at which it leaves.
+        choose: Returns the move otherwise.
+        states: The state of the match at every request.
     """
 
     back_at: set[int]
     leave_at: int
     choose: Callable[[Match], Move] = sensible
-    states: list[State] = field(default_factory=list)
+    states: list[MatchState] = field(default_factory=list)
 
     def __call__(self, match: Match) -> Move:
-        self.states.append(State.of(match))
+        self.states.append(MatchState.of(match))
         if len(self.states) in self.back_at:
             raise TakeBackError
         if len(self.states) == self.leave_at:
@@ -96,7 +99,7 @@ class Script:
 
 
 class Watch(jsonl.JsonLog):
-    """A log, and how often something was taken back."""
+    """A log that counts the moves taken back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,11 +115,11 @@ def rival(name: str) -> Slow:
 
 
 def play(name: str, seats: list[Seat | None], table: TableRules, *, fast: bool = False) -> Watch:
-    """A game that the person leaves; gives its log."""
+    """Play a game that the human leaves; return its log."""
     watch = Watch()
     known = games.load(name)
     rules = fast_rules(name) if fast else None
-    names = ["somebody"] * len(seats)
+    names = ["player"] * len(seats)
     with (
         Match(known, seats, names, table, Start(3, {}), rules=rules, watchers=[watch]) as match,
         pytest.raises(KeyboardInterrupt),
@@ -130,8 +133,10 @@ def play(name: str, seats: list[Seat | None], table: TableRules, *, fast: bool =
 
 @pytest.mark.parametrize("fast", [False, True], ids=["reference", "fast"])
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_person_goes_back_to_its_last_turn(whole_game: Game, number: int, *, fast: bool) -> None:
-    """And the same play leads to the same position again."""
+def test_a_takeback_returns_to_the_last_turn_of_the_human(
+    whole_game: GameUnderTest, number: int, *, fast: bool
+) -> None:
+    """Check that the same play leads to the same position again."""
     person = Script({3}, leave_at=5)
     seats: list[Seat | None] = [rival(whole_game.name) for _ in range(whole_game.info.players)]
     seats[number] = PersonSeat(person)
@@ -148,7 +153,7 @@ def test_a_person_goes_back_to_its_last_turn(whole_game: Game, number: int, *, f
         assert states[2].clocks[number] == 2 * SLOW_MS - 1, "no clock of a person runs"
 
 
-def test_twice_goes_back_twice(whole_game: Game) -> None:
+def test_two_takebacks_return_two_turns(whole_game: GameUnderTest) -> None:
     person = Script({3, 4}, leave_at=6)
     count = whole_game.info.players
     seats: list[Seat | None] = [PersonSeat(person)]
@@ -159,7 +164,7 @@ def test_twice_goes_back_twice(whole_game: Game) -> None:
     assert person.states[4] == person.states[0]
 
 
-def test_nobody_goes_back_beyond_the_start(whole_game: Game) -> None:
+def test_a_takeback_stops_at_the_start(whole_game: GameUnderTest) -> None:
     person = Script({1}, leave_at=2)
     count = whole_game.info.players
     seats: list[Seat | None] = [PersonSeat(person)]
@@ -169,11 +174,11 @@ def test_nobody_goes_back_beyond_the_start(whole_game: Game) -> None:
     assert person.states[1] == person.states[0]
 
 
-def test_it_is_refused_where_a_program_sits(whole_game: Game) -> None:
+def test_takebacks_are_rejected_with_a_program(whole_game: GameUnderTest) -> None:
     known, count = games.load(whole_game.name), whole_game.info.players
     person = Script({3}, leave_at=4)
-    others: list[Player | None] = [Player("random")]
-    programs = seats_of(known, others, Start(3, {}))
+    other = SeatSetup(PlayerSpec.parse(whole_game.name, "random"))
+    programs = seats_of(known, [other], Start(3, {}))
     seats: list[Seat | None] = [PersonSeat(person), *programs]
     seats += [rival(whole_game.name) for _ in range(count - 2)]
     table = table_rules(whole_game.info, ms=[60_000] * count)
@@ -182,42 +187,42 @@ def test_it_is_refused_where_a_program_sits(whole_game: Game) -> None:
     assert person.states[3] == person.states[2]
 
 
-@pytest.mark.parametrize("foul", [Penalty.TURN, Penalty.OUT])
-def test_lost_turns_come_back(game: Game, foul: Penalty) -> None:
-    if not knows_lost_turns(game.reference.start()):
+@pytest.mark.parametrize("penalty", [Penalty.TURN, Penalty.OUT])
+def test_forfeited_turns_are_restored(game: GameUnderTest, penalty: Penalty) -> None:
+    if not has_forfeits(game.reference.start()):
         return
 
     def clumsy(match: Match) -> Move:
-        return FOUL if len(match.turns) > count else sensible(match)
+        return ILLEGAL if len(match.turns) > count else sensible(match)
 
     count = game.info.players
     person = Script({3}, leave_at=4)
     seats: list[Seat | None] = [PersonSeat(person), PersonSeat(clumsy)]
     seats += [rival(game.name) for _ in range(count - 2)]
-    table = replace(table_rules(game.info), foul=foul)
+    table = replace(table_rules(game.info), penalty=penalty)
     watch = play(game.name, seats, table)
     assert watch.count == 1
     lost = person.states[2]
     assert [turn.verdict for turn in lost.turns if turn.seat == 1] == [Verdict.OK, Verdict.ILLEGAL]
     assert lost.lost[1] == 1
-    assert lost.disqualified == ({1} if foul is Penalty.OUT else set())
+    assert lost.disqualified == ({1} if penalty is Penalty.OUT else set())
     assert person.states[3] == person.states[1]
     assert person.states[3].lost == [0] * count
     assert person.states[3].disqualified == set()
 
 
 class Stuck(fakegame.Position):
-    """Who moves first can only pass the second time."""
+    """The first player can only pass on its second turn."""
 
     def legal(self) -> list[Move]:
         return [fakegame.PASS] if self.ply == 2 else super().legal()
 
 
-def test_a_pass_that_nobody_asked_for_is_nobodys_turn() -> None:
-    """Who went back to it would come to where it was."""
+def test_automatic_passes_are_skipped() -> None:
+    """Check that it is skipped: taking back to it would lead to the same position."""
     person, other = Script({2}, leave_at=3), Script(set(), leave_at=0)
     known = replace(fakegame.GAME, position=Stuck)
-    table = TableRules(clocks=(1000, 1000), per_move=False, foul=Penalty.GAME)
+    table = TableRules(clocks=(1000, 1000), per_move=False, penalty=Penalty.GAME)
     seats = [PersonSeat(person), PersonSeat(other)]
     with (
         Match(known, seats, ["one", "two"], table, Start(0, {})) as match,

@@ -1,5 +1,5 @@
-"""`quartet tournament` and `quartet sprt` as they are run: programs and built-in players, jobs,
-kills, a cluster, bad input."""
+"""`quartet tournament` and `quartet sprt` play programs and built-in players with jobs or a
+cluster, survive kills, and reject bad input."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ import psutil
 import pytest
 
 from core.errors import QuartetError
+from quartet.arena import records
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.cores import Cores, usable_cores
-from quartet.arena.run import Local, drive
-from quartet.arena.schedule import Casting, fixed
-from quartet.arena.unit import GameResult, Played, Player, Unit, play
-from quartet.bench import cluster, kill
+from quartet.arena.runner import LocalWorkers, drive
+from quartet.arena.schedule import fixed
+from quartet.arena.unit import GameResult, Played, play
 from quartet.judge.logs.jsonl import read_log
+from tests.long import cluster, kill
+from tests.processes import outliving
 from tests.test_match import little, quartet
 from tests.test_schedule import fake
 
@@ -34,7 +37,7 @@ QUICK = ("--in-process", "--nodes", "50")
 
 
 def tournament(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
-    """Run `quartet tournament ugolki` and give its JSON."""
+    """Run `quartet tournament ugolki` and return its JSON."""
     done = quartet("tournament", "ugolki", *arguments, "--json", "--out", str(folder), code=code)
     assert done.stderr == ""
     outcome: dict[str, Any] = json.loads(done.stdout)
@@ -65,7 +68,7 @@ def test_built_in_players_in_process(tmp_path: Path) -> None:
     quartet("replay", "ugolki", *map(str, sorted((tmp_path / "a" / "games").iterdir())))
 
 
-def test_programs_by_the_referee(tmp_path: Path) -> None:
+def test_programs_play_under_the_judge(tmp_path: Path) -> None:
     players = (
         "--player",
         f"p={HONEST}",
@@ -98,8 +101,9 @@ def test_programs_by_the_referee(tmp_path: Path) -> None:
     assert log.header.options == {"moves": 2}
 
 
-def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
-    """A program that needs longer than its clock loses every turn, the others do not."""
+def test_each_player_has_its_own_clock(tmp_path: Path) -> None:
+    """Check that a program that exceeds its clock forfeits every turn, and the others forfeit no
+    turn."""
     slow = little("stall.py")
     outcome = tournament(
         tmp_path, "--player", f"slow={slow}", "--player", f"p={HONEST}", "--option", "moves=1",
@@ -109,6 +113,10 @@ def test_a_clock_is_a_players_own(tmp_path: Path) -> None:
     late, honest = outcome["players"]
     assert late["lost"] == {"late": 4}
     assert late["longest"] < 5
+    (_, results) = records.read(tmp_path)
+    forfeits = [forfeit for result in results for forfeit in result.forfeits]
+    assert {forfeit.verdict for forfeit in forfeits} == {"late"}
+    assert all(forfeit.reason not in (result.reason for result in results) for forfeit in forfeits)
     assert honest["lost"] == {}
 
 
@@ -120,20 +128,19 @@ def test_a_game_and_its_programs_stay_on_one_core() -> None:
         + f"; {sys.executable} -c 'import os, sys; print(sorted(os.sched_getaffinity(0)), "
         "file=sys.stderr)'"
     )
-    casting = Casting(
-        "ugolki",
-        4,
-        [Player("a", tell, ms=60_000), Player("b", tell, ms=60_000)],
+    config = RunConfig(
+        game="ugolki",
+        players=(PlayerConfig("a", tell, ms=60_000), PlayerConfig("b", tell, ms=60_000)),
         options={"moves": 1},
     )
-    workers, logs, done = Local(play), [], dict[int, GameResult]()
+    workers, logs, done = LocalWorkers(play), [], dict[int, GameResult]()
 
     def record(played: Played) -> None:
         logs.append(read_log(played.log))
 
     before = usable_cores()
     try:
-        drive(fixed(casting, [(0, 1, 1, 1)], 4), workers, done, record)
+        drive(fixed(config, [(0, 1, 1, 1)], 4), workers, done, record)
     finally:
         workers.close()
     assert usable_cores() == before
@@ -143,7 +150,7 @@ def test_a_game_and_its_programs_stay_on_one_core() -> None:
         assert len(json.loads(cores.pop())) == 1
 
 
-def die_once(unit: Unit, cores: tuple[int, ...] | None) -> Played:
+def die_once(unit: GameUnit, cores: tuple[int, ...] | None) -> Played:
     """Play, but the first worker that gets game 3 dies as if by SIGKILL."""
     mark = Path(unit.players[0].command)
     if unit.number == 3 and not mark.exists():
@@ -154,11 +161,12 @@ def die_once(unit: Unit, cores: tuple[int, ...] | None) -> Played:
 
 @posix
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
-    casting = Casting("fake", 2, [Player(name, str(tmp_path / "mark")) for name in "ab"])
-    workers, recorded, done = Local(die_once), list[int](), dict[int, GameResult]()
+    players = tuple(PlayerConfig(name, str(tmp_path / "mark")) for name in "ab")
+    config = RunConfig(game="ataxx", players=players)
+    workers, recorded, done = LocalWorkers(die_once), list[int](), dict[int, GameResult]()
     try:
         drive(
-            fixed(casting, [(0, 1)], 8),
+            fixed(config, [(0, 1)], 8),
             workers,
             done,
             lambda played: recorded.append(played.result.number),
@@ -169,7 +177,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     assert sorted(recorded) == sorted(done) == list(range(8))
 
 
-def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
+def test_more_games_than_cores_need_oversubscribe(tmp_path: Path) -> None:
     many = str(len(usable_cores()) + 1)
     arguments = (
         "tournament",
@@ -185,11 +193,11 @@ def test_no_more_games_than_cores_unless_told(tmp_path: Path) -> None:
         many,
     )
     done = quartet(*arguments, "--out", str(tmp_path), code=2)
-    assert done.stderr.startswith(f"quartet: {many} games at a time on ")
+    assert done.stderr.startswith(f"quartet: cannot run {many} games at a time: ")
     quartet(*arguments, "--out", str(tmp_path), "--crowded")
 
 
-def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
+def test_simultaneous_runs_use_different_cores(tmp_path: Path) -> None:
     players = ("--player", "a=greedy", "--player", "b=random")
     arguments = (
         "tournament",
@@ -210,12 +218,12 @@ def test_runs_at_the_same_time_play_on_different_cores(tmp_path: Path) -> None:
         if len(usable) > 1:
             with Cores() as others:
                 assert others.of_jobs == alone[1:]
-        with Cores(len(usable), crowded=True) as all_of_them:
+        with Cores(len(usable), oversubscribe=True) as all_of_them:
             assert all_of_them.of_jobs == alone[1:] + alone[:1]
             done = quartet(*arguments, code=2)
             words = (
-                f"quartet: 1 game at a time on {len(usable)} cores, {len(usable)} of which "
-                "other runs play on, would take time from each other"
+                f"quartet: cannot run 1 game at a time: 0 of {len(usable)} cores are free; lower "
+                "--jobs or pass --oversubscribe"
             )
             assert done.stderr.startswith(words)
             quartet(*arguments, "--crowded")
@@ -227,7 +235,7 @@ BAD = [
     (("--player", "a=greedy"), "a tournament needs two players at least"),
     (
         ("--player", "a=greedy", "--player", "a=random"),
-        "every player needs a name of its own: a, a",
+        "two players have one name: a, a",
     ),
     (("--player", "a=greedy", "--player", "random"), "--player wants NAME=COMMAND, not 'random'"),
     (
@@ -266,9 +274,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD)
-def test_bad_input_is_told_in_one_line(
-    arguments: tuple[str, ...], message: str, tmp_path: Path
-) -> None:
+def test_bad_input_gives_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
     done = quartet("tournament", "ugolki", *arguments, cwd=tmp_path, code=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -280,7 +286,7 @@ def test_the_table(tmp_path: Path) -> None:
         "tournament", "ugolki", "--player", "good=greedy", "--player", "bad=random", *QUICK,
         "--games", "4", "--out", str(tmp_path / "a")
     )  # fmt: skip
-    assert done.stderr == "", "nothing moves where nobody looks"
+    assert done.stderr == "", "no output moves without a terminal"
     lines = done.stdout.splitlines()
     assert lines[0] == "ugolki, roundrobin: 8 games, seed 1"
     assert lines[1].split() == ["player", "seats", "W-D-L", "score", "%", "±", "Elo", "95", "%"]
@@ -316,10 +322,10 @@ def test_a_sequential_test_ends_both_ways(tmp_path: Path) -> None:
     stopped = sprt(tmp_path / "c", "greedy", "random", *QUICK, "--games", "17", code=1)
     assert (stopped["decision"], stopped["games"], stopped["blocks"]) == (None, 16, 2)
     further = sprt(tmp_path / "c", "greedy", "random", *QUICK, "--share1", "0.4", code=0)
-    assert further["counts"] == better["counts"], "it goes on, and ends as the other one did"
+    assert further["counts"] == better["counts"], "it resumes, and ends as the other one did"
 
 
-def test_bad_hypotheses_are_told() -> None:
+def test_bad_hypotheses_are_rejected() -> None:
     assert (
         "use --share0 and --share1"
         in quartet("sprt", "ugolki", "greedy", "random", "--elo1", "3", code=2).stderr
@@ -336,8 +342,8 @@ def test_bad_hypotheses_are_told() -> None:
 
 @pytest.mark.slow
 @posix
-def test_it_survives_sigkill(tmp_path: Path) -> None:
-    """A short run of `python -m quartet.bench.kill ugolki`; docs/results.md has the long one."""
+def test_a_tournament_survives_sigkill(tmp_path: Path) -> None:
+    """Run `python -m tests.long.kill ugolki` for a short time; docs/results.md has the long run."""
     figures = kill.survive("tournament", "ugolki", tmp_path, size=28, kills=3, seed=1)
     assert figures["kills"] >= 1
     assert figures["distinct games"] == 28
@@ -346,26 +352,26 @@ def test_it_survives_sigkill(tmp_path: Path) -> None:
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("what", "size"), [("selfplay", 96), ("train", 8)])
-def test_so_does_everything_that_goes_on(what: str, size: int, tmp_path: Path) -> None:
+def test_other_runs_survive_sigkill(what: str, size: int, tmp_path: Path) -> None:
     assert kill.survive(what, "ataxx", tmp_path, size=size, kills=2, seed=1)["kills"] >= 1
 
 
-def test_a_command_that_fails_by_itself_is_told_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(QuartetError, match=r"quartet tournament ended with 2: quartet: .*nobody"):
-        kill.complete(["tournament", "ataxx", "--player", "nobody"], tmp_path)
+def test_the_trial_reports_a_command_that_fails_by_itself(tmp_path: Path) -> None:
+    with pytest.raises(QuartetError, match=r"quartet tournament ended with 2: quartet: .*unknown"):
+        kill.complete(["tournament", "ataxx", "--player", "unknown"], tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `cluster` is not installed")
-def test_a_cluster_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
-    figures = cluster.survive("ugolki", tmp_path, games=16)
-    assert figures["distinct games"] == 16
-    assert figures["equal to the undisturbed run's"]
+def test_a_cluster_survives_the_loss_of_two_workers(tmp_path: Path) -> None:
+    figures = cluster.survive("tournament", "ugolki", tmp_path, 16)
+    assert figures["done"] == 16
+    assert figures["equal to the run on this machine alone"]
 
 
 @posix
-def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
-    """Nobody is left to stop a program that stalls, but the worker that plays the game."""
+def test_programs_end_when_the_command_is_killed(tmp_path: Path) -> None:
+    """Kill the command: only the worker of the game remains to stop a program that stalls."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     arguments = [
@@ -393,15 +399,14 @@ def test_when_it_is_killed_its_programs_end(tmp_path: Path) -> None:
         time.sleep(0.1)
     run.send_signal(signal.SIGKILL)
     run.wait()
-    _, alive = psutil.wait_procs(processes, timeout=20)
-    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+    assert outliving(processes, 20) == []
     assert [path for path in temporary.iterdir() if path.is_dir()] == []
 
 
 @posix
 @pytest.mark.parametrize("delay", [0, 0.1, 0.3, 1])
-def test_ctrl_c_says_where_it_goes_on(delay: float, tmp_path: Path) -> None:
-    """Whatever the workers are at: just started, importing, or playing."""
+def test_ctrl_c_prints_how_to_resume(delay: float, tmp_path: Path) -> None:
+    """Interrupt workers in any state: starting, importing, or playing."""
     arguments = ["--player", "a=bot", "--player", "b=greedy", "--out", str(tmp_path / "a")]
     run = subprocess.Popen(
         [sys.executable, "-m", "quartet", "tournament", "ugolki", *arguments],
@@ -421,6 +426,6 @@ def test_ctrl_c_says_where_it_goes_on(delay: float, tmp_path: Path) -> None:
     assert output == ""
     assert (
         errors.strip()
-        == f"quartet: left after 0 games; the same command goes on from {tmp_path / 'a'}"
+        == f"quartet: stopped after 0 games; run the same command to resume from {tmp_path / 'a'}"
     )
     assert run.returncode == 130

@@ -1,10 +1,8 @@
-"""Tournaments and sequential tests of games whose judge speaks lines: whatever is in the registry
-gets them for nothing."""
+"""Tournaments and sequential tests play every line-protocol game of the registry."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,7 @@ def test_programs_play_in_pairs_and_their_logs_replay(game: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("game", LINE_GAMES)
-def test_in_process_the_logs_are_the_judges_too(game: str, tmp_path: Path) -> None:
+def test_in_process_logs_have_the_format_of_the_judge(game: str, tmp_path: Path) -> None:
     one = tournament(
         game,
         tmp_path / "a",
@@ -65,7 +63,7 @@ def test_in_process_the_logs_are_the_judges_too(game: str, tmp_path: Path) -> No
     quartet("replay", game, *map(str, logs))
 
 
-def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: Path) -> None:
+def test_forfeits_are_counted_by_reason_and_clocks_are_per_player(tmp_path: Path) -> None:
     crash, stall = tmp_path / "crash.py", tmp_path / "stall.py"
     crash.write_text(
         "import sys\nsys.stdin.readline(); print('OK', flush=True); sys.exit('out of luck')\n"
@@ -92,22 +90,19 @@ def test_fouls_are_counted_by_reason_and_clocks_are_each_players_own(tmp_path: P
     assert lost["passer"] == {}
     assert lost["stall"].keys() == {"late"}
     assert lost["crash"].keys() == {"crashed"}
-    with sqlite3.connect(tmp_path / "out" / "index.sqlite") as index:
-        assert index.execute("SELECT count(*) FROM games").fetchone() == (6,)
-    index.close()
-    fouls = json.loads(quartet("lost", str(tmp_path / "out"), "--stderr", "--json").stdout)
-    assert {foul["player"] for foul in fouls} == {"crash", "stall"}
-    crashed = [foul for foul in fouls if foul["player"] == "crash"]
+    forfeits = json.loads(quartet("lost", str(tmp_path / "out"), "--stderr", "--json").stdout)
+    assert {forfeit["player"] for forfeit in forfeits} == {"crash", "stall"}
+    crashed = [forfeit for forfeit in forfeits if forfeit["player"] == "crash"]
     assert all(
-        "exit status 1" in foul["reason"] and "crash: out of luck" in foul["stderr"]
-        for foul in crashed
+        "exit status 1" in forfeit["reason"] and "crash: out of luck" in forfeit["stderr"]
+        for forfeit in crashed
     )
-    quartet("replay", "applegame", *(foul["log"] for foul in fouls))
+    quartet("replay", "applegame", *(forfeit["log"] for forfeit in forfeits))
     said = quartet("lost", str(tmp_path / "out"), "--player", "stall").stdout.splitlines()
-    assert len(said) == len(fouls) - len(crashed) + 1
+    assert len(said) == len(forfeits) - len(crashed) + 1
     assert all("stall: late:" in line for line in said[:-1])
     assert (
-        "nobody is called 'x'"
+        "no player is called 'x'"
         in quartet("lost", str(tmp_path / "out"), "--player", "x", code=2).stderr
     )
     assert "holds no records" in quartet("lost", str(tmp_path), code=2).stderr
@@ -134,7 +129,7 @@ def test_a_sequential_test_of_two_players_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--disqualify"], "the first foul loses a game of ataxx"),
+        (["--disqualify"], "the first one loses a game of ataxx"),
         (["--option", "walls=3"], "ataxx has no option 'walls'"),
     ],
 )

@@ -1,5 +1,5 @@
-"""Training: gradients against differences, the optimiser against its formula, the same network
-again, and the whole way in a minute."""
+"""Training has correct gradients, a correct optimiser and reproducible networks, and leads from
+self-play to weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.nn import sparse_net
 from core.nn.sealed import seal
 from quartet.training import selfplay
 from quartet.training import trainer as training
-from quartet.training.samples import Batch, Folder, read
+from quartet.training.samples import Batch, MadeSamples, SampleStore, read
 from quartet.training.trainer import Hyperparameters, Trainer, lambda_returns
 from tests.games import ROOT
 
@@ -29,7 +29,7 @@ INPUTS, ACTIVE, HIDDEN = 50, 4, 64
 
 
 def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
-    """Parameters in which some cells are cut off on either side, inputs and targets."""
+    """Return parameters with units that are cut off on either side, inputs and targets."""
     random = np.random.default_rng(seed)
     parameters = random.normal(0, 0.4, (INPUTS + 2) * HIDDEN + 1).astype(np.float32)
     return (
@@ -42,7 +42,7 @@ def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
 def plain_loss(
     parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats
 ) -> tuple[float, NDArray[np.float64]]:
-    """The loss and the outputs as sparse_net.h describes them, in numpy."""
+    """Return loss and outputs as sparse_net.h describes them, in numpy."""
     rows, bias, output = np.split(parameters[:-1], [INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN])
     hidden = rows.reshape(-1, HIDDEN)[inputs].sum(1) + bias
     outputs = np.clip(hidden, 0, 1) ** 2 @ output + parameters[-1]
@@ -87,7 +87,7 @@ SIZES = np.array([4, 1, 30, 5], np.int32)
 def plain_choice_loss(
     parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats
 ) -> float:
-    """The loss of a chooser as sparse_net.h describes it, in numpy."""
+    """Return the loss of a softmax head as sparse_net.h describes it, in numpy."""
     _, outputs = plain_loss(parameters, inputs, targets)
     loss = 0.0
     for first, size in zip(np.cumsum(SIZES) - SIZES, SIZES, strict=True):
@@ -100,17 +100,17 @@ def plain_choice_loss(
     return loss
 
 
-def test_a_chooser_learns_to_tell_the_samples_of_a_group_apart() -> None:
+def test_a_softmax_head_learns_to_distinguish_a_groups_samples() -> None:
     parameters, inputs, targets = random_net(7)
     targets[targets < 0.3] = 0
     targets[4] = 1
     targets /= np.repeat(np.add.reduceat(targets, np.cumsum(SIZES) - SIZES), SIZES)
     gradient = np.zeros_like(parameters)
-    loss = sparse_net.choose(parameters, gradient, HIDDEN, inputs, targets, SIZES)
+    loss = sparse_net.run_softmax(parameters, gradient, HIDDEN, inputs, targets, SIZES)
     assert loss == pytest.approx(
         plain_choice_loss(parameters.astype(float), inputs, targets), rel=1e-5
     )
-    assert sparse_net.choose(parameters, None, HIDDEN, inputs, targets, SIZES) == loss
+    assert sparse_net.run_softmax(parameters, None, HIDDEN, inputs, targets, SIZES) == loss
     random = Random(7)
     for place in [
         *range(INPUTS * HIDDEN, (INPUTS + 2) * HIDDEN, 3),
@@ -125,12 +125,14 @@ def test_a_chooser_learns_to_tell_the_samples_of_a_group_apart() -> None:
         assert gradient[place] == pytest.approx((above - below) / 2e-6, rel=2e-3, abs=5e-5)
     for sizes, complaint in (
         ([40, 0], "group of 0"),
-        ([39], "another number"),
+        ([39], "do not add up"),
         ([257], "group of 257"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            sparse_net.choose(parameters, None, HIDDEN, inputs, targets, np.array(sizes, np.int32))
-    assert sparse_net.choose(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
+            sparse_net.run_softmax(
+                parameters, None, HIDDEN, inputs, targets, np.array(sizes, np.int32)
+            )
+    assert sparse_net.run_softmax(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
 
 
 def test_gradients_add_up() -> None:
@@ -154,35 +156,35 @@ def test_the_optimiser_is_adamw() -> None:
     assert second == pytest.approx(square, abs=1e-6)
 
 
-def test_arrays_that_do_not_belong_together_are_refused() -> None:
+def test_arrays_of_different_lengths_are_rejected() -> None:
     parameters, inputs, targets = random_net(5)
     with pytest.raises(ValueError, match="multiple of 64"):
         sparse_net.run(parameters, None, 65, inputs, targets)
-    with pytest.raises(ValueError, match="make no network"):
+    with pytest.raises(ValueError, match="do not fit a network"):
         sparse_net.run(parameters[:-1], None, HIDDEN, inputs, targets)
-    with pytest.raises(ValueError, match="as long as"):
+    with pytest.raises(ValueError, match="differ in length"):
         sparse_net.run(parameters, parameters[:-1].copy(), HIDDEN, inputs, targets)
-    with pytest.raises(ValueError, match="every sample"):
+    with pytest.raises(ValueError, match="differ in number"):
         sparse_net.run(parameters, None, HIDDEN, inputs, targets[1:])
-    with pytest.raises(ValueError, match="input 50 is none of 50"):
+    with pytest.raises(ValueError, match="input 50 is out of range"):
         sparse_net.run(
             parameters, None, HIDDEN, np.full((1, ACTIVE), INPUTS, np.uint16), targets[:1]
         )
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="differ in length"):
         sparse_net.step(parameters, parameters, parameters, parameters[1:], 0.1, 1, 1)
     assert sparse_net.run(parameters, None, HIDDEN, inputs[:0], targets[:0]) == 0
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of little self-play."""
+    """Return a folder with a little self-play."""
     path = tmp_path_factory.mktemp("samples")
-    with Folder(path, "ataxx", {}) as folder:
+    with SampleStore(path, "ataxx", {}) as folder:
         for number in range(3):
             played = selfplay.play(
-                selfplay.Unit(number=number, game="ataxx", seed=1, games=10, nodes=20)
+                selfplay.SelfplayUnit(number=number, game="ataxx", seed=1, games=10, nodes=20)
             )
-            folder.add(played.result, played.samples)
+            folder.add(played)
     return path
 
 
@@ -214,9 +216,7 @@ def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: trainin
     )
 
 
-def test_a_checkpoint_goes_on_as_if_nothing_had_been(
-    samples: training.Samples, tmp_path: Path
-) -> None:
+def test_a_checkpoint_resumes_exactly(samples: training.Samples, tmp_path: Path) -> None:
     trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
     trainer.run_epoch()
     training.write_checkpoint(tmp_path / "state", trainer)
@@ -230,7 +230,7 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_been(
             training.read_checkpoint(tmp_path / "state")
         )
     (tmp_path / "state").write_bytes(b"nonsense")
-    with pytest.raises(TextError, match="no checkpoint"):
+    with pytest.raises(TextError, match="not a checkpoint"):
         training.read_checkpoint(tmp_path / "state")
 
 
@@ -256,12 +256,12 @@ def test_targets_are_lambda_returns(samples: training.Samples) -> None:
             0.25 * samples.expected[place] + 0.75 * following, abs=1e-5
         )
     assert (
-        Trainer(ataxx.train.selfplay, samples, Hyperparameters(trace=0.75))._targets.tolist()
+        Trainer(ataxx.train.selfplay, samples, Hyperparameters(td_lambda=0.75))._targets.tolist()
         == targets.tolist()
     )
 
 
-def test_games_are_told_apart(samples: training.Samples) -> None:
+def test_games_are_distinguished(samples: training.Samples) -> None:
     assert 20 < (samples.last & ~samples.aside).sum() <= 30, (
         "a game that is solved at once has no samples"
     )
@@ -272,15 +272,15 @@ def test_games_are_told_apart(samples: training.Samples) -> None:
     assert (np.diff(samples.plies.astype(int))[within] > 0).all()
 
 
-def test_what_is_all_but_over_is_not_learned_from(samples: training.Samples) -> None:
+def test_decided_positions_are_not_learned_from(samples: training.Samples) -> None:
     pieces = np.unpackbits(samples.positions, axis=1).sum(1)
     assert np.array_equal(ataxx.train.selfplay.open_positions(samples.positions), pieces <= 45)
     trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
     used = np.concatenate([trainer._training, trainer._validation])
     assert pieces.max() > 45 >= pieces[used].max()
     assert 0.012 < samples.expected[used].min() < samples.expected[used].max() < 0.988
-    assert samples.held_back[trainer._validation].all()
-    assert not samples.held_back[trainer._training].any()
+    assert samples.held_out[trainer._validation].all()
+    assert not samples.held_out[trainer._training].any()
 
 
 def test_the_unit_of_the_scores_is_found() -> None:
@@ -293,15 +293,15 @@ def test_the_unit_of_the_scores_is_found() -> None:
 
 
 def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
-    """Engines of two generations may count differently; what they expect is the same."""
-    with Folder(tmp_path, "ataxx", {}) as folder:
+    """Check that engines of two generations may have other units with the same expected results."""
+    with SampleStore(tmp_path, "ataxx", {}) as folder:
         for number, file in enumerate(sorted(data.glob("*.samples"))):
             played = np.frombuffer(
                 read(file, "ataxx")[1],
                 [("position", "u1", (16,)), ("score", "<i2"), ("rest", "u1", (4,))],
             ).copy()
             played["score"] *= 3
-            folder.add(Batch(number, 1, 10, 20, len(played)), played.tobytes())
+            folder.add(MadeSamples(Batch(number, 1, 10, 20, len(played)), played.tobytes()))
     both = training.load("ataxx", [data, tmp_path], 16)
     assert both.units[1] == pytest.approx(3 * both.units[0], rel=0.01)
     half = len(both) // 2
@@ -327,9 +327,7 @@ def test_integers_compute_what_the_floats_do(samples: training.Samples) -> None:
     assert abs(trainer.validate(rounded) - trainer.validate()) < 0.01 * trainer.validate()
 
 
-def test_what_cannot_be_trained_is_told(
-    data: Path, samples: training.Samples, tmp_path: Path
-) -> None:
+def test_bad_samples_are_rejected(data: Path, samples: training.Samples, tmp_path: Path) -> None:
     with pytest.raises(QuartetError, match="multiple of 64"):
         Trainer(ataxx.train.selfplay, samples, Hyperparameters(hidden=65))
     with pytest.raises(QuartetError, match="two files"):
@@ -346,7 +344,7 @@ def test_what_cannot_be_trained_is_told(
         training.load("nim", [data], 16)
 
 
-def test_the_whole_way(tmp_path: Path) -> None:
+def test_from_selfplay_to_weights(tmp_path: Path) -> None:
     def quartet(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "quartet", *arguments],

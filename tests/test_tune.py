@@ -1,4 +1,5 @@
-"""Tuning: the optimisers on a noisy made-up game, trials as games, and the command."""
+"""Tuning finds the optimum of a noisy made-up game, plays trials as games, and works as a
+command."""
 
 from __future__ import annotations
 
@@ -14,10 +15,9 @@ import pytest
 
 from core.errors import QuartetError
 from quartet.arena import tuning
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.optimisers import Cma, Optimiser, Parameter, Parzen, Spsa, Trial, Values
-from quartet.arena.schedule import Casting
 from quartet.arena.sprt import expected_score
-from quartet.arena.unit import Player, Unit
 from quartet.cli import tune
 from quartet.registry import pool
 from tests.test_match_lines import quartet
@@ -40,8 +40,8 @@ MAKERS: dict[str, tuple[Callable[[int], Optimiser], int]] = {
 
 
 def elo(values: Values) -> float:
-    """The strength of settings in the made-up game: a parameter that is a whole range away from its
-    optimum costs 400 Elo."""
+    """Return the strength of settings in the made-up game: a parameter that is a whole range away
+    from its optimum costs 400 Elo."""
     parts = [
         p.part(v) - p.part(best) for p, v, best in zip(PARAMETERS, values, OPTIMUM, strict=True)
     ]
@@ -49,7 +49,7 @@ def elo(values: Values) -> float:
 
 
 def outcome(random: Random, trial: Trial, pairs: int) -> float:
-    """Wins less losses of the first settings, for a pair, by games."""
+    """Return wins minus losses of the first settings per pair of games."""
     score = expected_score(elo(trial.first) - elo(trial.second))
     draws = DRAWS * 2 * min(score, 1 - score)
     total = 0
@@ -90,8 +90,8 @@ def test_the_same_outcomes_lead_to_the_same_trials(method: str) -> None:
     assert make(6).ask() != make(5).ask()
 
 
-def test_spsas_gains_are_fishtests() -> None:
-    """Against fishtest's own order of the same formulas: c = c_end n^gamma, a = a_end (A + n)^alpha."""
+def test_the_gains_of_spsa_are_fishtests() -> None:
+    """Compare with fishtest's form of the formulas: c = c_end n^gamma, a = a_end (A + n)^alpha."""
     n, parameter = 1000, PARAMETERS[1]
     spsa = Spsa(PARAMETERS, n)
     assert spsa.gains(parameter, n) == pytest.approx((5, 0.01))
@@ -102,7 +102,7 @@ def test_spsas_gains_are_fishtests() -> None:
         assert spsa.gains(parameter, k) == pytest.approx((c_k, a / (0.1 * n + k) ** 0.602 / c_k**2))
 
 
-def test_spsa_moves_towards_what_wins() -> None:
+def test_spsa_moves_towards_the_winning_side() -> None:
     parameter = Parameter("a", whole=False, start=0.5, least=0, most=1, c_end=0.05, r_end=0.01)
     spsa = Spsa([parameter], 100, batch=1)
     c, rate = spsa.gains(parameter, 1)
@@ -125,22 +125,22 @@ def test_integers_are_rounded_at_random_and_never_leave_their_range() -> None:
     assert parameter.rounded(29.5) == 30
 
 
-def casting(seats: int, others: int) -> Casting:
-    players = [Player("first", "bot"), Player("second", "bot")]
-    players += [Player(f"o{i}", f"o{i}") for i in range(others)]
-    return Casting("ataxx" if seats == 2 else "ugolki", seats, players, seed=5)
+def config(seats: int, others: int) -> RunConfig:
+    players = [PlayerConfig("first", "bot"), PlayerConfig("second", "bot")]
+    players += [PlayerConfig(f"o{i}", f"o{i}") for i in range(others)]
+    return RunConfig(game="ataxx" if seats == 2 else "ugolki", players=tuple(players), seed=5)
 
 
 def written(values: Values) -> str:
     return f"bot:a={values[0]:g}"
 
 
-def units(match: tuning.Match, number: int) -> list[Unit]:
+def units(match: tuning.TrialGames, number: int) -> list[GameUnit]:
     return [unit for unit in match.units(number, Trial((1.0,), (2.0,))) if unit is not None]
 
 
 def test_settings_play_both_sides_of_an_opening() -> None:
-    played = units(tuning.Match(casting(2, 0), written, pairs=2), 3)
+    played = units(tuning.TrialGames(config(2, 0), written, pairs=2), 3)
     assert [unit.number for unit in played] == [12, 13, 14, 15]
     assert [unit.seed for unit in played] == [11, 11, 12, 12]
     assert [unit.seats for unit in played] == [(0, 1), (1, 0)] * 2
@@ -151,7 +151,7 @@ def test_settings_play_both_sides_of_an_opening() -> None:
 
 
 def test_at_a_table_of_four_both_meet_the_same_opponents_on_every_seat() -> None:
-    match = tuning.Match(casting(4, 4), written, pairs=1, tables=[(2, 3, 4), (5, 2, 3)])
+    match = tuning.TrialGames(config(4, 4), written, pairs=1, tables=[(2, 3, 4), (5, 2, 3)])
     played = units(match, 1)
     assert [unit.number for unit in played] == list(range(8, 16))
     assert len({unit.seed for unit in played}) == 1
@@ -192,7 +192,7 @@ def test_jobs_and_kills_change_nothing(tmp_path: Path) -> None:
     assert trajectory(three) == trajectory(one)
     (three / tuning.TRAJECTORY).write_text(lines[0].replace('"games":6', '"games":7'))
     said = quartet(*TUNE, "--jobs", "1", "--out", str(three), code=2).stderr
-    assert "the same games lead elsewhere now" in said
+    assert "the same games now lead to other values" in said
     assert said.count("\n") == 1
     listed = json.loads(quartet("runs", str(tmp_path), "--json").stdout)
     line = next(line for line in listed if line["folder"] == str(one))
@@ -206,14 +206,14 @@ def test_jobs_and_kills_change_nothing(tmp_path: Path) -> None:
     assert "window" in (tmp_path / "way.svg").read_text()
 
 
-def test_ugolki_is_tuned_against_the_training_half(tmp_path: Path) -> None:
+def test_ugolki_is_tuned_against_the_training_set(tmp_path: Path) -> None:
     options = ("--parameter", "exploration=0.2..1.5", "--games", "8", "--batch", "1")
     more = ("--nodes", "30", "--in-process", "--out", str(tmp_path), "--crowded", "--jobs", "1")
     held = pool("ugolki")
     assert held is not None
     test = held.HALVES[held.TEST_HALF][0]
     said = quartet("tune", "ugolki", *options, "--against", test, *more, code=2).stderr
-    assert "of the test half" in said
+    assert "in the test set" in said
     said = quartet("tune", "ugolki", *options, "--against", "greedy", *more, code=2).stderr
     assert "--against wants 3 opponents at least" in said
     opponents = [word for name in ("greedy", "greedy", "random") for word in ("--against", name)]
@@ -238,10 +238,10 @@ def test_ugolki_is_tuned_against_the_training_half(tmp_path: Path) -> None:
         (("--parameter", "window=40..90"), "begins at 30, out of the range"),
         (("--parameter", "window=1..90/0"), "must be positive"),
         (("--parameter", "window=1..90/nan"), "must be positive"),
-        (("--parameter", "window", "--parameter", "window"), "every parameter is named once"),
+        (("--parameter", "window", "--parameter", "window"), "a parameter is named twice"),
         (("--parameter", "window", "--player", "greedy"), "greedy has no number 'window'"),
-        (("--parameter", "window", "--player", "git:main"), "no built-in player of ataxx"),
-        (("--parameter", "window", "--player", "./mine"), "no built-in player of ataxx"),
+        (("--parameter", "window", "--player", "git:main"), "not a built-in player of ataxx"),
+        (("--parameter", "window", "--player", "./mine"), "not a built-in player of ataxx"),
         (
             ("--parameter", "window", "--against", "greedy"),
             "--against is for tables of more than two",
@@ -249,15 +249,13 @@ def test_ugolki_is_tuned_against_the_training_half(tmp_path: Path) -> None:
         (("--parameter", "window", "--method", "cma"), "CMA-ES tunes two parameters at least"),
     ],
 )
-def test_what_cannot_be_tuned_is_one_line(
-    arguments: tuple[str, ...], why: str, tmp_path: Path
-) -> None:
+def test_bad_parameters_give_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
     done = quartet("tune", "ataxx", *arguments, "--games", "8", "--out", str(tmp_path), code=2)
     assert why in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_start_of_its_own_and_the_whole_range() -> None:
+def test_a_given_start_and_the_whole_range() -> None:
     found = tune.read_parameter("ataxx", "bot:window=55", "window", 0.002)
     assert (found.start, found.least, found.most, found.whole) == (55, 1, 30000, True)
     assert found.c_end == pytest.approx(29999 / 20)

@@ -1,4 +1,4 @@
-"""Turns and results as lines of our logs: what is written is read."""
+"""Turns and results in lines of quartet's logs are read as they were written."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def written(*records: Record) -> bytes:
 
 
 def fields(info: SearchInfo | None) -> tuple[object, ...] | None:
-    """A SearchInfo has no equality of its own."""
+    """Return what can be compared: SearchInfo has no equality."""
     if info is None:
         return None
     return info.move, info.score, info.depth, info.nodes, info.seconds, info.pv
@@ -74,7 +74,7 @@ def without_info(turn: Turn) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("result", RESULTS)
-def test_what_is_written_is_read(result: Result) -> None:
+def test_written_values_are_read_back(result: Result) -> None:
     data = written(HEADER, *TURNS, result)
     log = read_log(data)
     assert (log.header, log.result, log.cut) == (HEADER, result, False)
@@ -83,7 +83,7 @@ def test_what_is_written_is_read(result: Result) -> None:
     assert written(log.header, *log.turns, result) == data
 
 
-def test_only_what_is_not_as_usual_is_written() -> None:
+def test_defaults_are_not_written() -> None:
     assert line(Turn(4, 1)) == b'{"type":"turn","ply":4,"seat":1}\n'
     assert b'"info":[[1,2,3,4],-35,7,12345,0.25,[[1,2,3,4],[-1,-1,-1,-1]]]' in line(TURNS[1])
 
@@ -103,7 +103,21 @@ def test_only_what_is_not_as_usual_is_written() -> None:
         "[1,1e400,0,0,0,[]]",
     ],
 )
-def test_a_search_that_cannot_be_read_is_told_by_its_line(info: str) -> None:
+def test_an_unreadable_search_names_its_line(info: str) -> None:
     turn = b'{"type":"turn","ply":4,"seat":1,"info":' + info.encode() + b"}\n"
     with pytest.raises(TextError, match=r"^line 2: "):
         read_log(line(HEADER) + turn)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "termination"),
+    [
+        (Verdict.LATE, Termination.TLE),
+        (Verdict.ILLEGAL, Termination.ILLEGAL),
+        (Verdict.MEMORY, Termination.MEMORY),
+        (Verdict.CRASHED, Termination.RE),
+        (Verdict.MALFORMED, Termination.RE),
+    ],
+)
+def test_a_forfeit_determines_the_termination(verdict: Verdict, termination: Termination) -> None:
+    assert Termination.of(verdict) is termination

@@ -1,5 +1,5 @@
-"""`python -m ugolki` as the contest's server starts it: a folder with input.txt in, output.txt and
-an exit status out."""
+"""`python -m ugolki`, as the contest server starts it, reads input.txt, writes output.txt and
+exits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,8 @@ from random import Random
 
 import pytest
 
-from core.limits import Limits
 from quartet.judge.process import once as judged
-from ugolki import rules as fast
-from ugolki.engine import Engine
-from ugolki.geometry import SEATS
-from ugolki.opponents.model import OpponentModel
-from ugolki.players import player
+from tests.tools import FOLDERS, need, read_only
 from ugolki.protocol import parse_answer, read_input
 from ugolki.reference import Position
 
@@ -53,44 +48,16 @@ def one_line(text: str) -> bool:
     return text.count("\n") == 1 and "Traceback" not in text
 
 
-def test_it_answers_the_example_and_says_nothing(tmp_path: Path) -> None:
+def test_it_answers_the_example_without_messages(tmp_path: Path) -> None:
     done = run(tmp_path, EXAMPLE)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert answer(tmp_path) in Position.parse(EXAMPLE.decode()).legal()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["input.txt", "memory.txt", "output.txt"]
-
-
-@pytest.mark.parametrize("arguments", [("--no-memory",), ("--player", "greedy")])
-def test_who_needs_no_memory_leaves_none(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    assert run(tmp_path, EXAMPLE, *arguments).returncode == 0
-    assert run(tmp_path, EXAMPLE, QUARTET_MEMORY="0", QUARTET_NODES="200").returncode == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["input.txt", "output.txt"]
 
 
-def test_it_learns_from_move_to_move(tmp_path: Path) -> None:
-    """What it remembers after a game of moves in processes of their own is what an engine knows
-    that has lived through the game."""
-    engine, others, position = Engine(), player("beam:30"), fast.Position.start(2, opening=4)
-    for _ in range(6):
-        run(tmp_path, position.text().encode(), QUARTET_NODES="300")
-        assert answer(tmp_path) == engine.choose(position, Limits(nodes=300)).move
-        position = position.play(answer(tmp_path))
-        for _ in range(SEATS - 1):
-            move = others.choose(position, Limits()).move
-            engine.observe(position, move)
-            position = position.play(move)
-    (tmp_path / "input.txt").write_text(position.text())
-    known = OpponentModel()
-    assert known.load(str(tmp_path), position)
-    assert [[one.text() for one in row] for row in known.beliefs] == [
-        [one.text() for one in row] for row in engine.opponents.beliefs
-    ]
-    assert any(engine.opponents.expectation(seat, 0)[1] > 0 for seat in range(1, SEATS))
-
-
 def test_after_a_long_stall_it_answers_at_once(tmp_path: Path) -> None:
-    """Earlier moves were held up for 0.08 s: three of those leave nothing of 0.1 s, and the next
-    move remembers somewhat less."""
+    """Let an earlier move stall for 0.08 s. Three such stalls exceed the target of 0.1 s; the next
+    move stores a slightly shorter stall."""
     (tmp_path / "stall.txt").write_text("0.08\n")
     done = run(tmp_path, EXAMPLE, QUARTET_NODES="", QUARTET_TARGET="0.1", QUARTET_INFO="1")
     assert done.returncode == 0
@@ -101,12 +68,32 @@ def test_after_a_long_stall_it_answers_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "stall.txt").read_text() == "0.07\n"
 
 
-def test_the_folder_may_be_named(tmp_path: Path) -> None:
-    folder = tmp_path / "a strategy"
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
     folder.mkdir()
     (folder / "input.txt").write_bytes(EXAMPLE)
     assert run(tmp_path, None, str(folder)).returncode == 0
     assert (folder / "output.txt").exists()
+    assert run(folder, EXAMPLE).returncode == 0
+    assert run(tmp_path, EXAMPLE, PYTHONPATH=f"{folder}{os.pathsep}{ROOT}").returncode == 0
+
+
+def test_a_read_only_folder_gives_one_line(tmp_path: Path) -> None:
+    need("bubblewrap", "bwrap")
+    (tmp_path / "input.txt").write_bytes(EXAMPLE)
+    done = subprocess.run(
+        [*read_only(tmp_path), sys.executable, "-m", "ugolki", "--nodes", "200"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Read-only file system" in done.stderr
+    assert one_line(done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +123,7 @@ def test_the_folder_may_be_named(tmp_path: Path) -> None:
         "move 77",
     ],
 )
-def test_what_real_servers_write(tmp_path: Path, data: bytes) -> None:
+def test_variants_of_the_input_format(tmp_path: Path, data: bytes) -> None:
     done = run(tmp_path, data)
     assert (done.returncode, done.stderr) == (0, "")
     assert answer(tmp_path)[:2] in {(c, r) for c in range(10) for r in range(10)}
@@ -155,11 +142,11 @@ FIRST_ROW = b"0 1 1 1 0 0 2 2 2 0"
         ),
         (
             EXAMPLE.replace(FIRST_ROW, b"0 1 1 1 0 0 2 2 2 1"),
-            "7 of our pieces (1) are on the board, not 6",
+            "7 of your pieces (1) are on the board, not 6",
         ),
         (
             EXAMPLE.replace(FIRST_ROW, b"0 1 1 0 0 0 2 2 2 0"),
-            "5 of our pieces (1) are on the board, not 6",
+            "5 of your pieces (1) are on the board, not 6",
         ),
         (EXAMPLE[2:], "the move number is missing"),
         (EXAMPLE.replace(b"0\n", b"zero\n", 1), "the move number is 'zero', not a number"),
@@ -170,7 +157,7 @@ def test_bad_input_is_named_and_still_answered(tmp_path: Path, data: bytes, comp
     assert done.returncode == 2
     assert complaint in done.stderr
     assert one_line(done.stderr)
-    # The move is legal whatever the faulty part meant: it touches only cells that could be read.
+    # The move is legal for every meaning of the unreadable part: it uses readable cells only.
     reading = read_input(data)
     assert answer(tmp_path) in Position(tuple(reading.cells)).pseudolegal()
     assert not {answer(tmp_path)[1], answer(tmp_path)[3]} & set(reading.doubtful)
@@ -182,7 +169,7 @@ def test_bad_input_is_named_and_still_answered(tmp_path: Path, data: bytes, comp
         (None, "No such file"),
         (b"", "it is empty; no legal move"),
         (b"\xff\xfe\x00\xd8 rubbish \x00\x01", "no legal move"),
-        (EXAMPLE.replace(b"1", b"0"), "none of our pieces (1) is on the board; no legal move"),
+        (EXAMPLE.replace(b"1", b"0"), "none of your pieces (1) is on the board; no legal move"),
         (
             b"0\n1 2 2 0 0 0 0 0 0 0\n2 2 2 0 0 0 0 0 0 0\n2 0 0 0 0 0 0 0 0 0\n"
             + b"0 0 0 0 0 0 0 0 0 0\n" * 7,
@@ -191,7 +178,7 @@ def test_bad_input_is_named_and_still_answered(tmp_path: Path, data: bytes, comp
     ],
 )
 def test_no_answer_without_a_legal_move(tmp_path: Path, data: bytes | None, complaint: str) -> None:
-    (tmp_path / "output.txt").write_text("1 1 1 4\n")  # of the move before
+    (tmp_path / "output.txt").write_text("1 1 1 4\n")  # the previous move
     done = run(tmp_path, data)
     assert done.returncode == 2
     assert complaint in done.stderr
@@ -212,7 +199,7 @@ def test_all_home_is_no_error(tmp_path: Path) -> None:
     assert Position(position.cells, 120, 99).scores()[0] == 0
 
 
-def test_a_setting_of_the_environment_that_is_no_number_does_not_stop_play(tmp_path: Path) -> None:
+def test_a_bad_number_in_the_environment_does_not_stop_play(tmp_path: Path) -> None:
     done = run(tmp_path, EXAMPLE, QUARTET_TARGET="soon", QUARTET_NODES="50")
     assert done.returncode == 2
     assert "QUARTET_TARGET is 'soon', not a number" in done.stderr
@@ -227,7 +214,7 @@ def test_an_unknown_player_is_named(tmp_path: Path) -> None:
     assert one_line(done.stderr)
 
 
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
+def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
     done = run(tmp_path, None, "nowhere")
     assert done.returncode == 2
     assert "nowhere" in done.stderr
@@ -240,7 +227,7 @@ def test_built_in_players_are_programs_too(tmp_path: Path, name: str) -> None:
     for _ in range(2):
         assert run(tmp_path, EXAMPLE, "--player", name, "--seed", "5").returncode == 0
         moves.add(answer(tmp_path))
-    assert len(moves) == 1  # the seed decides
+    assert len(moves) == 1  # the seed determines the move
     assert moves <= set(Position.parse(EXAMPLE.decode()).legal())
 
 
@@ -264,13 +251,13 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
     raise AssertionError(f"{path} never came")
 
 
-def test_a_good_move_is_there_long_before_the_end(tmp_path: Path) -> None:
+def test_a_good_move_is_written_early(tmp_path: Path) -> None:
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     process = start(tmp_path)
     try:
         wait_for(tmp_path / "output.txt", process)
         early = answer(tmp_path)
-        assert process.poll() is None  # it still thinks: its target is twenty seconds
+        assert process.poll() is None  # it is still searching: its target is 20 s
     finally:
         process.kill()
         process.wait()
@@ -289,13 +276,13 @@ def after(move: tuple[int, ...]) -> int:
     return max(0, 6 - move[2]) + max(0, 6 - move[3])
 
 
-def test_without_early_answers_there_is_none_until_the_end(tmp_path: Path) -> None:
+def test_without_early_answers_the_answer_comes_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     process = start(tmp_path, "--no-early", target="1.5")
     while process.poll() is None:
         seen = (tmp_path / "output.txt").exists()
         if seen:
-            process.wait(timeout=5)  # it was the last thing to happen
+            process.wait(timeout=5)  # the process ends right after the output
         time.sleep(0.005)
     assert process.returncode == 0
     assert answer(tmp_path) in Position.parse(EXAMPLE.decode()).legal()
@@ -311,8 +298,7 @@ def test_killed_at_any_instant_the_answer_is_whole_or_missing(tmp_path: Path) ->
         time.sleep(random.uniform(0, 0.15))
         process.kill()
         process.wait()
-        # Killed before its first act it leaves what was there; from then on there is nothing, or a
-        # whole legal answer.
+        # Killed at once, the process leaves the old answer. Later there is none, or a legal one.
         if (tmp_path / "output.txt").exists() and (tmp_path / "output.txt").read_text() != stale:
             assert answer(tmp_path) in position.legal()
     (tmp_path / "output.txt").unlink(missing_ok=True)
@@ -322,12 +308,13 @@ def test_killed_at_any_instant_the_answer_is_whole_or_missing(tmp_path: Path) ->
     finally:
         process.kill()
         process.wait()
-    assert {p.name for p in tmp_path.iterdir()} <= {"input.txt", "output.txt", "output.txt.new"}
+    left = {p.name for p in tmp_path.iterdir()}
+    assert left <= {"input.txt", "output.txt", "output.txt.new"}
 
 
 def test_the_budget_counts_from_the_start_of_the_process(tmp_path: Path) -> None:
-    """An interpreter that takes 0.6 s to come up must think the less: its whole time stays near the
-    target, far below target + 0.6."""
+    """Let the interpreter take 0.6 s to start: the search is shorter. The total time stays near the
+    target, far below target + 0.6 s."""
     (tmp_path / "input.txt").write_bytes(EXAMPLE)
     (tmp_path / "sitecustomize.py").write_text("import time; time.sleep(0.6)")
     environment = {

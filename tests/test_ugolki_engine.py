@@ -1,4 +1,4 @@
-"""The engine of Ugolki: what it must see, what it must never do, and that it is strong."""
+"""The engine of Ugolki finds tactics, respects limits, uses threads, and is strong."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import pytest
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 from core.native.clock import now
+from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.cores import pin, usable_cores
-from quartet.arena.unit import GameResult, Player, Unit, play
+from quartet.arena.unit import GameResult, play
 from ugolki import engine as engines
 from ugolki.engine import DEFAULT_ITERATIONS, Engine
 from ugolki.geometry import SEATS, SIZE, distance
@@ -28,21 +29,21 @@ if TYPE_CHECKING:
 
 
 def alone(position: Position, seat: int = 0) -> Position:
-    """The same with the pieces of one seat only."""
+    """Return the position with the pieces of one seat only."""
     return Position.from_cells(
         [label if label == seat + 1 else 0 for label in position.cells], position.ply
     )
 
 
 def board(*pieces: tuple[int, int, int]) -> Position:
-    """The position with these (column, row, label)s."""
+    """Return the position with these pieces (column, row, label)."""
     cells = [0] * (SIZE * SIZE)
     for column, row, label in pieces:
         cells[row * SIZE + column] = label
     return Position.from_cells(cells)
 
 
-def test_alone_it_is_home_within_20_moves() -> None:
+def test_alone_it_comes_home_within_20_moves() -> None:
     position, moves, engine = alone(Position.start()), 0, Engine()
     while not position.over:
         if position.to_move == 0:
@@ -61,8 +62,8 @@ def test_it_takes_a_win() -> None:
         assert position.play(Engine().choose(position, Limits(nodes=nodes)).move).over
 
 
-def test_it_stops_a_rival_who_would_win() -> None:
-    """Seat 3 is home when it steps from (5, 3) to (6, 3); with our piece in its way we come home
+def test_it_stops_a_rival_that_would_win() -> None:
+    """Block seat 3, which comes home by the step from (5, 3) to (6, 3). Seat 0 then comes home
     first, over (6, 4) and (6, 6)."""
     rival = [(6, 0, 4), (7, 0, 4), (8, 0, 4), (6, 1, 4), (7, 3, 4), (5, 3, 4)]
     position = board(
@@ -73,8 +74,9 @@ def test_it_stops_a_rival_who_would_win() -> None:
     assert Engine().choose(position, Limits(nodes=3000)).move == (6, 2, 6, 3)
 
 
-def test_when_the_game_is_over_it_still_moves_sensibly() -> None:
-    """A judge that plays the round out asks again; with a rival at home the own penalty counts."""
+def test_after_the_end_of_the_game_it_moves_sensibly() -> None:
+    """Check that the engine minimises its own penalty if a rival is home: a judge may play the
+    round out."""
     rival = [(c, r, 3) for c, r in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 3))]
     position = board(*rival, (9, 9, 1), (9, 8, 1), (9, 7, 1), (9, 6, 1), (8, 9, 1), (5, 9, 1))
     assert position.over
@@ -91,13 +93,13 @@ def test_limits_hold() -> None:
     for nodes in (1, 100, 5000):
         assert engine.choose(position, Limits(nodes=nodes)).nodes == nodes
     late = engine.choose(position, Limits(deadline=now() - 1))
-    assert late.nodes == 128  # late already: a first short search is made all the same
+    assert late.nodes == 128  # already late, but a first short search is always made
     assert late.move in position.legal()
     assert engine.choose(position, Limits()).nodes == DEFAULT_ITERATIONS
 
 
-def test_a_full_tree_goes_on_searching() -> None:
-    """More iterations than the tree has room for: the memory is bounded, the search is not."""
+def test_a_search_continues_in_a_full_tree() -> None:
+    """Search more iterations than the tree has room for: only the memory is bounded."""
     info = Engine().choose(Position.start(), Limits(nodes=500_000))
     assert info.nodes == 500_000
     assert info.move in Position.start().legal()
@@ -129,7 +131,7 @@ def test_the_principal_variation_can_be_played() -> None:
 
 
 def test_penalties_of_the_fast_rules_are_the_distances() -> None:
-    """This holds distance.h against geometry.distance, cell by cell."""
+    """Compare distance.h with geometry.distance, cell by cell."""
     for seat in range(SEATS):
         for index in range(SIZE * SIZE):
             cells = [0] * (SIZE * SIZE)
@@ -139,32 +141,25 @@ def test_penalties_of_the_fast_rules_are_the_distances() -> None:
             )
 
 
-def unit(players: Sequence[Player], number: int) -> Unit:
-    """Game `number` of a match in process. Four in a row have one seed, and everybody sits on every
-    seat once."""
+def unit(players: Sequence[PlayerConfig], number: int) -> GameUnit:
+    """Return game `number` of a match within this process. In four successive games with one seed,
+    every player takes every seat once."""
     block, shift = divmod(number, SEATS)
     order = tuple((seat + shift) % SEATS for seat in range(SEATS))
-    return Unit(
-        number=number,
-        block=block,
-        game="ugolki",
-        seats=order,
-        players=tuple(players[number] for number in order),
-        seed=1 + block,
-        in_process=True,
-    )
+    config = RunConfig(game="ugolki", players=tuple(players), seed=1, in_process=True)
+    return config.unit(number, block, order, block)
 
 
-def play_unit(unit: Unit) -> GameResult:
+def play_unit(unit: GameUnit) -> GameResult:
     return play(unit).result
 
 
 @pytest.mark.slow
 def test_it_beats_three_greedy_players() -> None:
-    """Fixed nodes and seeds, so the same games on every machine; the measured share over 400 games
-    is in docs/results/ugolki.md."""
+    """Play at fixed node limits and seeds, so that the games are the same on every machine.
+    docs/results/ugolki.md has the win share over 400 games."""
     names = ("bot", "greedy", "greedy", "greedy")
-    players = [Player(str(number), name, nodes=1000) for number, name in enumerate(names)]
+    players = [PlayerConfig(str(number), name, nodes=1000) for number, name in enumerate(names)]
     with ProcessPoolExecutor(2) as executor:
         outcomes = list(executor.map(play_unit, [unit(players, number) for number in range(40)]))
     share = fmean(outcome.shares[outcome.seats.index(0)] for outcome in outcomes)
@@ -173,9 +168,9 @@ def test_it_beats_three_greedy_players() -> None:
 
 
 @pytest.mark.slow
-def test_it_beats_the_search_that_knew_distances_only() -> None:
-    """Three of it, at a quarter of the iterations; fixed nodes and seeds, so the same games on
-    every machine."""
+def test_it_beats_the_search_by_distances() -> None:
+    """Play against three of them at a quarter of their iterations. Node limits and seeds are fixed,
+    so the games are the same on every machine."""
     engine, won = Engine(), 0.0
     for game in range(16):
         position = Position.start(game // SEATS, opening=4)
@@ -192,7 +187,7 @@ def test_it_beats_the_search_that_knew_distances_only() -> None:
     assert won >= 6  # fair is 4
 
 
-def test_what_it_expects_adds_up() -> None:
+def test_expected_win_shares_add_up() -> None:
     engine = Engine()
     assert engine.expectation() is None
     assert engine.visits() == []
@@ -207,9 +202,9 @@ def test_what_it_expects_adds_up() -> None:
     assert {move for move, _ in visits} <= set(position.legal())
 
 
-def test_candidates_are_what_the_search_weighed() -> None:
-    """A win in one is the most visited, finishes first, and leaves no penalty; visits add up to the
-    iterations."""
+def test_candidates_are_the_moves_of_the_search() -> None:
+    """Check that a win in one has the most visits, the first place and no penalty. Visits add up to
+    the iterations."""
     engine = Engine()
     assert engine.candidates() == []
     home = [(6, 6, 1), (7, 6, 1), (8, 6, 1), (6, 7, 1), (7, 7, 1)]
@@ -229,7 +224,7 @@ def test_candidates_are_what_the_search_weighed() -> None:
     assert any(row["penalty"] for row in rows[1:])
 
 
-def test_no_candidates_where_nothing_was_searched() -> None:
+def test_no_candidates_without_a_search() -> None:
     engine = Engine()
     engine.choose(Position.start(), Limits(nodes=200))
     rival = [(c, r, 3) for c, r in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 3))]
@@ -242,7 +237,7 @@ def test_no_candidates_where_nothing_was_searched() -> None:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Gets the number of every thread that an engine starts beside its own."""
+    """Return a list that records the number of every additional thread that an engine starts."""
     numbers: list[int] = []
 
     def note(target: Callable[..., None], arguments: tuple[Engine, int, float]) -> int:
@@ -254,7 +249,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_threads_search_one_tree(started: list[int]) -> None:
-    """As many iterations as were asked for, all of them in the tree."""
+    """Check that the threads together make exactly the given iterations, all in one tree."""
     engine, position = Engine(threads=3), Position.start(1, opening=4)
     for nodes in (1, 100, 5000):
         info = engine.choose(position, Limits(nodes=nodes))
@@ -270,9 +265,9 @@ def test_threads_search_one_tree(started: list[int]) -> None:
     assert winning.play(engine.choose(winning, Limits(nodes=3000)).move).over
 
 
-def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: list[int]) -> None:
-    """By nodes one, for the same answer every time; by the clock those that there are; always as
-    many as were asked for."""
+def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, started: list[int]) -> None:
+    """Check that a search at a node limit has one thread, for reproducible moves, and a timed
+    search has all. An explicit number always counts."""
 
     def begin(engine: Engine, limits: Limits) -> None:
         engine.choose(Position.start(), limits, lambda _: engine.stop())
@@ -302,7 +297,7 @@ def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch, started: li
 def test_a_game_has_a_thread_for_each_of_its_cores(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    """A search ends as soon as it has its threads, however slow the machine is."""
+    """End each search as soon as its threads have started, so that slow machines pass too."""
     started: list[int] = []
 
     def note(target: Callable[..., None], arguments: tuple[Engine, int, float]) -> int:
@@ -315,15 +310,17 @@ def test_a_game_has_a_thread_for_each_of_its_cores(
     monkeypatch.setenv("QUARTET_THREADS", "9")
     usable, names = usable_cores(), ("bot", "greedy", "greedy", "greedy")
     ms = 600_000 if len(usable[:count]) > 1 else 20
-    players = [Player(str(number), name, ms=ms) for number, name in enumerate(names)]
+    players = [PlayerConfig(str(number), name, ms=ms) for number, name in enumerate(names)]
     try:
-        play(msgspec.structs.replace(unit(players, 0), options={"moves": 3}), tuple(usable[:count]))
+        short = unit(players, 0)
+        config = msgspec.structs.replace(short.config, options={"moves": 3})
+        play(msgspec.structs.replace(short, config=config), tuple(usable[:count]))
     finally:
         pin(usable)
     assert started == [1] * 3 * (len(usable[:count]) - 1)
 
 
-def test_without_another_thread_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_works_if_no_thread_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise RuntimeError("can't start new thread")
 
@@ -333,7 +330,7 @@ def test_without_another_thread_one_does_it_all(monkeypatch: pytest.MonkeyPatch)
     assert sum(count for _, count in engine.visits()) == 3000
 
 
-def test_all_threads_hear_stop() -> None:
+def test_stop_ends_all_threads() -> None:
     engine, position = Engine(threads=3), Position.start()
     found: list[SearchInfo] = []
     for _ in range(3):
@@ -350,10 +347,10 @@ def test_all_threads_hear_stop() -> None:
             engine.stop()
             thread.join(0.01)
     assert len(found) == 3
-    assert engine.visits()  # which waits for the others
+    assert engine.visits()  # this waits for the other threads
 
 
-def test_what_a_report_raises_ends_all_threads() -> None:
+def test_an_exception_in_a_report_ends_all_threads() -> None:
     engine, position = Engine(threads=3), Position.start()
 
     def report(info: SearchInfo) -> None:
@@ -365,17 +362,17 @@ def test_what_a_report_raises_ends_all_threads() -> None:
     assert engine.choose(position, Limits(nodes=300)).nodes == 300
 
 
-def test_it_says_how_long_it_was_held_up() -> None:
+def test_it_measures_its_longest_stall() -> None:
     engine = Engine()
     engine.choose(Position.start(), Limits(nodes=500))
-    assert engine.stall == 0  # by nodes nobody looks at the clock
+    assert engine.stall == 0  # a search at a node limit never reads the clock
     began = now()
     engine.choose(Position.start(), Limits(deadline=began + 0.05, late=began + 10))
     assert 0 < engine.stall < now() - began
 
 
-def test_whoever_hears_a_report_may_ask_what_is_expected() -> None:
-    """While the other threads go on: nobody waits for them."""
+def test_a_report_may_read_the_expectation() -> None:
+    """Call it while the other threads are searching; the call does not wait for them."""
     engine = Engine(threads=2)
     asked = []
 

@@ -1,5 +1,5 @@
-"""Ugolki's networks: that what they see and compute is what network.h says, that samples tell what
-happened, and that training works."""
+"""Ugolki's networks have the inputs and outputs that network.h describes, and training improves
+them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.nn.sealed import seal, unseal
 from quartet.cli.selfplay import command as quartet_selfplay
 from quartet.cli.train import command as quartet_train
 from quartet.training import selfplay
-from quartet.training.samples import Folder
-from quartet.training.selfplay import Unit
+from quartet.training.samples import SampleStore
+from quartet.training.selfplay import SelfplayUnit
 from tests.games import ROOT
 from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
 from ugolki.rules import Position
-from ugolki.train import features, learning
+from ugolki.train import features, learning, table_samples
 from ugolki.train import selfplay as training
 from ugolki.train.__main__ import command
 
@@ -39,27 +39,29 @@ WEIGHTS = (ROOT / "ugolki" / "nn" / "weights.bin").read_bytes()
 BODY = unseal("weights", WEIGHTS, "ugolki")[1]
 VALUE, POLICY, OPPONENTS, SOLO = learning.networks_of(BODY)
 TURN, SPANS, MISSING, OWN_SOLO, LEAD = 400, 404, 415, 416, 480
-"""As in network.h."""
+"""First inputs of some groups, as in network.h."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of little self-play."""
+    """Return a folder with a few games of self-play."""
     path = tmp_path_factory.mktemp("samples")
-    with Folder(path, "ugolki", {}) as kept:
+    with SampleStore(path, "ugolki", {}) as kept:
         for number in range(3):
-            played = selfplay.play(Unit(number=number, game="ugolki", seed=1, games=2, nodes=40))
-            kept.add(played.result, played.samples)
+            played = selfplay.play(
+                SelfplayUnit(number=number, game="ugolki", seed=1, games=2, nodes=40)
+            )
+            kept.add(played)
     return path
 
 
 @pytest.fixture(scope="module")
-def samples(folder: Path) -> learning.Samples:
-    return learning.load([folder])
+def samples(folder: Path) -> table_samples.TableSamples:
+    return table_samples.load([folder])
 
 
 def position_of(record: NDArray[np.uint8]) -> Position:
-    """The position of a sample."""
+    """Return the position of a sample."""
     cells = [0] * (SIZE * SIZE)
     for number, cell in enumerate(record[4:28]):
         if cell != training.NOWHERE:
@@ -68,12 +70,12 @@ def position_of(record: NDArray[np.uint8]) -> Position:
 
 
 def solo(placements: list[tuple[int, ...]]) -> NDArray[np.float32]:
-    """What the solo network says of placements."""
+    """Return the solo distances of placements that the solo network predicts."""
     return learning.solo_moves(SOLO, np.array(placements, np.uint8))
 
 
 def placement(position: Position, seat: int) -> tuple[int, ...]:
-    """The cells of a seat's pieces as it sees them, in ascending order."""
+    """Return the cells of a seat's pieces in its view, in ascending order."""
     own = [
         seen(seat, cell % SIZE, cell // SIZE)
         for cell, label in enumerate(position.cells)
@@ -82,10 +84,10 @@ def placement(position: Position, seat: int) -> tuple[int, ...]:
     return tuple(sorted(SIZE * row + column for column, row in own))
 
 
-# The way home
+# Solo distances
 
 
-def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
+def test_neighbours_are_the_moves_of_a_lone_player() -> None:
     random = Random(1)
     for _ in range(50):
         cells = sorted(random.sample(range(SIZE * SIZE), PIECES))
@@ -97,8 +99,8 @@ def test_neighbours_are_the_moves_of_a_player_who_is_alone() -> None:
             assert tuple(cells) in features.neighbours(other), "moves can be taken back"
 
 
-def test_the_solo_network_knows_the_shortest_way() -> None:
-    """The exact distances on a shortest way are 19, 18, .. 0."""
+def test_the_solo_network_predicts_the_shortest_path() -> None:
+    """Compare with the exact distances on a shortest path: 19, 18, .. 0."""
     known = json.loads((ROOT / "tests" / "data" / "ugolki" / "solo_optimal.json").read_text())[
         "empty"
     ]
@@ -112,11 +114,11 @@ def test_the_solo_network_knows_the_shortest_way() -> None:
     assert errors.max() < 2
 
 
-# What the networks see
+# Inputs
 
 
 def inputs_of(position: Position, view: int) -> list[int]:
-    """The inputs as network.h tells them, but for the two of the race."""
+    """Return the inputs as network.h describes them, without the two of the race."""
     expected = []
     for cell, label in enumerate(position.cells):
         if label:
@@ -132,7 +134,7 @@ def inputs_of(position: Position, view: int) -> list[int]:
     ]
 
 
-def test_inputs_of_seats(samples: learning.Samples) -> None:
+def test_inputs_of_seats(samples: table_samples.TableSamples) -> None:
     chosen = np.arange(len(samples))
     inputs = np.empty((4 * len(samples), features.ACTIVE), np.uint16)
     playing = np.empty((len(samples), 4), np.uint8)
@@ -153,7 +155,7 @@ def test_inputs_of_seats(samples: learning.Samples) -> None:
             row += 1
 
 
-def test_inputs_of_moves(samples: learning.Samples) -> None:
+def test_inputs_of_moves(samples: table_samples.TableSamples) -> None:
     chosen = np.arange(0, len(samples), 7)
     inputs = np.empty((80 * len(chosen), features.ACTIVE), np.uint16)
     sizes, visits = np.empty(len(chosen), np.int32), np.empty(len(inputs), np.float32)
@@ -174,10 +176,10 @@ def test_inputs_of_moves(samples: learning.Samples) -> None:
     assert 0 in sizes
 
 
-# What they compute
+# Outputs
 
 
-def test_integers_compute_what_the_floats_do(samples: learning.Samples) -> None:
+def test_integers_compute_what_the_floats_do(samples: table_samples.TableSamples) -> None:
     inputs = np.empty((4 * 100, features.ACTIVE), np.uint16)
     count = features.seats_of(
         SOLO, samples.records, np.arange(100), np.empty((100, 4), np.uint8), inputs
@@ -215,8 +217,8 @@ int main(void) {
     uint16_t inputs[NETWORK_ACTIVE];
     int16_t sums[NETWORK_HIDDEN], moved[NETWORK_HIDDEN];
     int round, i;
-    for (i = 0; i < NETWORK_INPUTS * NETWORK_HIDDEN; i++) n.rows[0][i] = number(i % 3 ? 60 : NETWORK_MOST_ROW);
-    for (i = 0; i < NETWORK_HIDDEN; i++) n.bias[i] = number(NETWORK_MOST_ROW), n.output[i] = number(NETWORK_MOST_OUTPUT);
+    for (i = 0; i < NETWORK_INPUTS * NETWORK_HIDDEN; i++) n.rows[0][i] = number(i % 3 ? 60 : NETWORK_MAX_ROW);
+    for (i = 0; i < NETWORK_HIDDEN; i++) n.bias[i] = number(NETWORK_MAX_ROW), n.output[i] = number(NETWORK_MAX_OUTPUT);
     for (round = 0; round < 1000; round++) {
         for (i = 0; i < NETWORK_ACTIVE; i++) inputs[i] = (uint16_t)((unsigned)number(20000) % NETWORK_INPUTS);
         network_sum(n.rows, n.bias, inputs, NETWORK_ACTIVE, sums);
@@ -229,7 +231,7 @@ int main(void) {
 
 
 def test_every_machine_computes_the_same(tmp_path: Path) -> None:
-    """With the instructions of every x86-64 processor, and without."""
+    """Compare SSE2 intrinsics with plain C at two optimisation levels."""
     (tmp_path / "program.c").write_text(PROGRAM)
     said = []
     for number, flags in enumerate(([], ["-DNETWORK_SSE2=0", "-O1"], ["-DNETWORK_SSE2=0", "-O3"])):
@@ -254,7 +256,7 @@ def test_every_machine_computes_the_same(tmp_path: Path) -> None:
         (seal("weights", {"game": "ugolki"}, b"\xff\x7f" + BODY[2:]), "too great"),
     ],
 )
-def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
+def test_bad_weights_are_rejected(data: bytes, complaint: str) -> None:
     with pytest.raises(TextError, match=complaint):
         Engine(weights=data)
     with pytest.raises(TextError, match="a network takes"):
@@ -263,12 +265,12 @@ def test_bad_weights_are_refused(data: bytes, complaint: str) -> None:
         learning.solo_moves(SOLO[:-2], np.empty((0, PIECES), np.uint8))
 
 
-def test_weights_of_another_size_are_not_taken_apart() -> None:
+def test_weights_of_another_size_are_rejected() -> None:
     with pytest.raises(TextError, match="take 210818 bytes, not 144898"):
         learning.networks_of(BODY[:144_898])
 
 
-def test_the_package_says_where_its_weights_come_from() -> None:
+def test_the_package_records_the_origin_of_its_weights() -> None:
     fields = unseal("weights", WEIGHTS, "ugolki")[0]
     assert fields["command"].startswith("python -m ugolki.train fit")
     assert fields["solo-command"].startswith("python -m ugolki.train solo")
@@ -279,8 +281,8 @@ def test_the_package_says_where_its_weights_come_from() -> None:
 # Samples
 
 
-def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
-    unit = Unit(number=3, game="ugolki", seed=5, games=2, nodes=60)
+def test_a_unit_is_reproducible_and_its_samples_follow_the_game() -> None:
+    unit = SelfplayUnit(number=3, game="ugolki", seed=5, games=2, nodes=60)
     played = selfplay.play(unit)
     assert selfplay.play(unit) == played
     records = np.frombuffer(played.samples, np.uint8).reshape(-1, training.RECORD.size)
@@ -300,11 +302,11 @@ def test_a_unit_is_pure_and_its_samples_say_what_happened() -> None:
     assert (path[:, 2] & FIRST > 0).sum() == 2
 
 
-def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
+def test_targets_are_lambda_returns(samples: table_samples.TableSamples) -> None:
     path = ~samples.aside
-    assert np.array_equal(learning.targets_of(samples, 1)[path], samples.results[path])
-    assert np.allclose(learning.targets_of(samples, 0), samples.shares)
-    targets = learning.targets_of(samples, 0.8)
+    assert np.array_equal(table_samples.targets_of(samples, 1)[path], samples.results[path])
+    assert np.allclose(table_samples.targets_of(samples, 0), samples.shares)
+    targets = table_samples.targets_of(samples, 0.8)
     for place in range(len(samples)):
         following = samples.results[place] if samples.last[place] else targets[place + 1]
         expected = (
@@ -315,21 +317,21 @@ def test_targets_are_lambda_returns(samples: learning.Samples) -> None:
         assert targets[place] == pytest.approx(expected, abs=1e-5)
 
 
-def test_how_sure_the_search_was_of_itself_is_found() -> None:
+def test_the_confidence_of_the_search_is_measured() -> None:
     random = np.random.default_rng(2)
     shares = random.dirichlet([1, 1, 1, 1], 40_000)
     winners = (shares.cumsum(1) > random.random((40_000, 1))).argmax(1)
     results = np.eye(4, dtype=np.float32)[winners]
     for exponent in (0.5, 2.0):
-        told = learning.sharpened(shares, exponent).astype(np.float32)
-        assert learning.sharpness_of(told, results) == pytest.approx(1 / exponent, rel=0.05)
+        scaled = table_samples.sharpened(shares, exponent).astype(np.float32)
+        assert table_samples.sharpness_of(scaled, results) == pytest.approx(1 / exponent, rel=0.05)
 
 
 # Training
 
 
-def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
-    """Play, fit, and an engine takes what comes out."""
+def test_selfplay_training_and_use(folder: Path, tmp_path: Path) -> None:
+    """Generate samples, train, and load the weights into an engine."""
 
     def run(*arguments: Any) -> str:
         done = CliRunner().invoke(command, [str(argument) for argument in arguments])
@@ -409,7 +411,7 @@ def test_the_whole_way(folder: Path, tmp_path: Path) -> None:
         assert "either --solo" in str(done.exception)
 
 
-def test_the_solo_network_learns(samples: learning.Samples) -> None:
+def test_the_solo_network_learns(samples: table_samples.TableSamples) -> None:
     placements = learning.placements_of(samples, 1)
     assert (np.diff(placements.astype(int), axis=1) > 0).all()
     assert placements.max() < SIZE * SIZE
@@ -423,16 +425,16 @@ def test_the_solo_network_learns(samples: learning.Samples) -> None:
     assert abs(found - moves).mean() < 1
 
 
-def test_what_cannot_be_trained_is_told(tmp_path: Path) -> None:
+def test_errors_of_the_training(tmp_path: Path) -> None:
     with pytest.raises(QuartetError, match="two files"):
-        learning.load([tmp_path])
+        table_samples.load([tmp_path])
     for number in (0, 1):
         (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ugolki"}, b"odd"))
     with pytest.raises(TextError, match="3 bytes"):
-        learning.load([tmp_path])
+        table_samples.load([tmp_path])
     (tmp_path / "0.samples").write_bytes(seal("samples", {"game": "nim"}, b"odd"))
     with pytest.raises(TextError, match=r"0\.samples: .* is for 'nim'"):
-        learning.load([tmp_path])
+        table_samples.load([tmp_path])
     done = CliRunner().invoke(
         quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")]
     )

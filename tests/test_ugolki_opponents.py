@@ -1,5 +1,4 @@
-"""What Ugolki's engine takes the others for: that it predicts them, and learns to from what they
-play."""
+"""The opponents' network of Ugolki predicts other players, and learns from their moves."""
 
 from __future__ import annotations
 
@@ -42,8 +41,8 @@ def test_a_prediction_is_of_all_moves_and_adds_up() -> None:
 
 
 def test_it_predicts_players_of_other_kinds() -> None:
-    """The likeliest of the two dozen moves is what each of them plays about every second time; a
-    guess would be right once in 20."""
+    """Check that each player chooses the likeliest of some 24 moves about every second time. A
+    random guess would be right once in 20."""
     names = ["beam:30", "brs:3", "uct:200"]
     for choices in prediction.choices_of(names, 16, 5, lambda: None).values():
         assert len(choices) > 50
@@ -51,7 +50,7 @@ def test_it_predicts_players_of_other_kinds() -> None:
         assert sum(hits) / len(hits) > 0.4
 
 
-def test_the_command_tells_each_player() -> None:
+def test_the_command_reports_each_player() -> None:
     done = CliRunner().invoke(command, ["opponents", "greedy", "beam:3", "--games", "4"])
     assert done.exit_code == 0
     lines = [line for line in done.stdout.splitlines() if "likeliest" in line]
@@ -62,28 +61,28 @@ def test_the_command_tells_each_player() -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("nobody", "no built-in player 'nobody'"), (HALVES[TEST_HALF][0], "is of the test half")],
+    [("unknown", "no built-in player 'unknown'"), (HALVES[TEST_HALF][0], "is in the test set")],
 )
-def test_who_is_not_predicted(name: str, why: str) -> None:
+def test_rejected_names(name: str, why: str) -> None:
     with pytest.raises(QuartetError, match=why):
         CliRunner().invoke(command, ["opponents", name], catch_exceptions=False)
 
 
-def test_nobody_of_the_test_half_is_learned_from() -> None:
+def test_players_of_the_test_set_give_no_samples() -> None:
     assert not set(selfplay.FIELD) & set(HALVES[TEST_HALF])
 
 
 @pytest.mark.parametrize(("who", "least"), [(selfplay.OPPONENTS, 100), (selfplay.MIXED, 60)])
-def test_the_games_of_others_are_the_same_again(who: str, least: int) -> None:
+def test_games_of_other_players_are_reproducible(who: str, least: int) -> None:
     games = selfplay.play_games(range(2), 7, 40, who)
     assert len(games) > least
     assert games == selfplay.play_games(range(2), 7, 40, who)
     assert games != selfplay.play_games(range(2), 8, 40, who)
-    with pytest.raises(QuartetError, match="no engine, and gives no samples"):
+    with pytest.raises(QuartetError, match="is not an engine and gives no samples"):
         selfplay.play_games(range(1), 7, 40, "greedy")
 
 
-def test_the_moves_of_others_are_no_samples_of_the_engine() -> None:
+def test_moves_of_other_players_are_not_samples_of_the_engine() -> None:
     seated, limits = selfplay.Seated(1), Limits(nodes=40)
     others = {seat: selfplay.Outsider(seated.at("greedy", seat), limits) for seat in (0, 2, 3)}
     found = selfplay.one_game(Engine(model=False), limits, Random(4), others)
@@ -92,8 +91,8 @@ def test_the_moves_of_others_are_no_samples_of_the_engine() -> None:
     assert {record[0] % SEATS for record in path} == {1}
 
 
-def test_it_learns_what_others_play(tmp_path: Path) -> None:
-    """From games at random: of such players it then knows less than it had thought."""
+def test_it_learns_the_moves_of_other_players(tmp_path: Path) -> None:
+    """Train on random games: the prediction of random moves improves."""
     random = Random(1)
 
     def game(seed: int) -> list[tuple[Position, Move]]:

@@ -1,4 +1,4 @@
-"""The frozen opponents of Ugolki: what they are asked, how strong they are, and that they obey."""
+"""The frozen opponents of Ugolki have fixed names, strength and limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ugolki.rules import Position
 
 
 def alone(name: str) -> int:
-    """Moves of a player home, nobody else being on the board."""
+    """Return the number of moves that a player needs to come home alone on the board."""
     position, moves = (
         Position.from_cells([label if label == 1 else 0 for label in Position.start().cells]),
         0,
@@ -62,7 +62,7 @@ def test_a_beam_is_the_same_from_every_seat() -> None:
         assert len(scores) == 1
 
 
-def test_a_beam_takes_the_way_home() -> None:
+def test_a_beam_finds_a_short_solo_path() -> None:
     cells = [0] * 100
     for column, row in ((6, 6), (7, 6), (8, 6), (6, 7), (7, 7), (4, 8)):
         cells[row * 10 + column] = 1
@@ -82,7 +82,7 @@ def test_tree_search_makes_its_iterations_or_fewer() -> None:
 
 @pytest.mark.parametrize(("observing", "figure"), [(False, "d2d96030"), (True, "7de56287")])
 def test_the_bot_of_november_plays_as_it_did(observing: bool, figure: str) -> None:
-    """Three games at fixed nodes; the bot made the same choices on the day it was frozen."""
+    """Compare the choices in three games at a node limit with those of the day of the freeze."""
     choices = []
     for kind in ("beam:30", "brs:3", "greedy"):
         bot, others, position = Bot2611(), player(kind, 1), Position.start(3, opening=4)
@@ -105,6 +105,6 @@ def test_the_bot_of_november_plays_as_it_did(observing: bool, figure: str) -> No
 @pytest.mark.parametrize(
     "name", ["beam", "beam:", "beam:0", "beam:1001", "uct:0", "uct:x", "brs:21", "uct:٣"]
 )
-def test_names_that_are_none(name: str) -> None:
+def test_invalid_names_are_rejected(name: str) -> None:
     with pytest.raises(UnknownNameError, match="no built-in player"):
         player(name)

@@ -1,5 +1,5 @@
-"""The pool of Ugolki: that its players obey, always choose the same, and that the test half is kept
-from whatever trains and tunes."""
+"""The pool of Ugolki's players plays legally, within limits and reproducibly. Training and tuning
+reject its test set."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from ugolki.train import triples
 
 NODES = 300
 CHOICES = "4dfa5ddf"
-"""Of all players at NODES nodes; it says whether anybody has been changed."""
+"""Checksum of all players' choices at NODES nodes; it differs if a player has changed."""
 
 
 def positions() -> list[Position]:
-    """From random games: starts, middles and ends, with empty seats and few rounds left."""
+    """Return positions of random games from all phases, some with empty seats or few rounds
+    left."""
     found = []
     for seed in range(6):
         random = Random(seed)
@@ -46,7 +47,7 @@ def positions() -> list[Position]:
                 move = searcher.choose(position, Limits()).move
             position = position.play(move)
         if position.pseudolegal():
-            found.append(position)  # a judge that plays on
+            found.append(position)  # as if the judge played the round out
     return found
 
 
@@ -54,7 +55,8 @@ POSITIONS = positions()
 
 
 def blocked() -> Position:
-    """Seat 0 has two moves, into its square and out of it; seat 1 has none at all."""
+    """Return a position in which seat 0 has two moves, into its square and out of it, and seat 1
+    none."""
     cells = [0] * 100
     for column, row in ((9, 9), (8, 9), (9, 8), (7, 9), (9, 7), (8, 8)):
         cells[row * 10 + column] = 1
@@ -66,7 +68,7 @@ def blocked() -> Position:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_they_choose_is_legal(name: str) -> None:
+def test_their_moves_are_legal(name: str) -> None:
     searcher = player(name, 1)
     for position in POSITIONS:
         info = searcher.choose(position, Limits(nodes=NODES))
@@ -76,18 +78,18 @@ def test_what_they_choose_is_legal(name: str) -> None:
         searcher.choose(blocked(), Limits(nodes=NODES))
 
 
-def test_they_always_choose_the_same() -> None:
+def test_they_are_deterministic() -> None:
     said = []
     for name in NAMES:
         first = [player(name, 7).choose(one, Limits(nodes=NODES)) for one in POSITIONS[::5]]
-        searcher = player(name, 7)  # one for all: it remembers nothing
+        searcher = player(name, 7)  # one for all positions: it has no state
         again = [searcher.choose(one, Limits(nodes=NODES)) for one in POSITIONS[::5]]
         assert [one.move for one in first] == [one.move for one in again], name
         said.append([(one.move, one.score, one.nodes) for one in first])
     assert hashlib.sha256(repr(said).encode()).hexdigest()[:8] == CHOICES
 
 
-def test_seeds_are_of_the_noise() -> None:
+def test_seeds_change_only_the_noise() -> None:
     for name, row in zip(NAMES, ROWS, strict=True):
         moves = {
             tuple(
@@ -95,21 +97,21 @@ def test_seeds_are_of_the_noise() -> None:
             )
             for seed in range(8)
         }
-        if row.search != "tree":  # a tree's playouts have a seed, too
+        if row.search != "tree":  # a tree search has a seed for its playouts
             assert (len(moves) > 1) == (row.noise > 0), name
 
 
-def test_they_keep_to_their_part_of_the_time() -> None:
+def test_they_use_their_part_of_the_time() -> None:
     position = Position.start()
     for name, row in zip(NAMES, ROWS, strict=True):
         searcher = player(name)
-        searcher.choose(position, Limits(nodes=1))  # the memory is touched
+        searcher.choose(position, Limits(nodes=1))  # allocates all memory
         started = now()
         searcher.choose(position, Limits(deadline=started + 0.1))
         assert now() - started < 0.1 * row.part + 0.2, name
 
 
-def test_the_table_has_halves_that_are_alike() -> None:
+def test_the_two_sets_are_alike() -> None:
     assert len(ROWS) >= 24
     assert len(ROWS) % 2 == 0
     assert len(set(ROWS)) == len(ROWS)
@@ -124,17 +126,17 @@ def test_the_table_has_halves_that_are_alike() -> None:
 
 
 @pytest.mark.parametrize("name", ["pool:", "pool:0", f"pool:{len(ROWS) + 1}", "pool:x", "pool:01"])
-def test_names_that_are_none(name: str) -> None:
+def test_invalid_names_are_rejected(name: str) -> None:
     with pytest.raises(UnknownNameError, match="no built-in player"):
         player(name)
 
 
-def test_the_test_half_is_kept_from_training() -> None:
+def test_training_rejects_the_test_set() -> None:
     assert registry.is_held_out("ugolki", "pool:2")
     for game, name in (("ugolki", "pool:1"), ("ugolki", "bot"), ("ataxx", "pool:2")):
         assert not registry.is_held_out(game, name)
     registry.require_training("ugolki", ["pool:1", "bot", "./mine.exe"])
-    with pytest.raises(QuartetError, match=r"^pool:4 is of the test half: nothing is trained"):
+    with pytest.raises(QuartetError, match=r"^pool:4 is in the test set: nothing is trained"):
         registry.require_training("ugolki", ["pool:1", "pool:4"])
     done = subprocess.run(
         [sys.executable, "-m", "quartet", "sprt", "ugolki", "bot", "pool:6"],
@@ -144,12 +146,13 @@ def test_the_test_half_is_kept_from_training() -> None:
         cwd=registry.ROOT,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("quartet: pool:6 is of the test half: nothing is trained or")
+    assert done.stderr.startswith("quartet: pool:6 is in the test set: nothing is trained or")
     assert done.stderr.count("\n") == 1
 
 
-def test_cost_is_the_exact_number_of_moves_nearly() -> None:
-    """The start is 19 moves from home; one ply of the table of triples says so, from every seat."""
+def test_cost_approximates_the_number_of_moves() -> None:
+    """Find the solo distance of the start, 19 moves, by a one-ply search with the table of triples,
+    on every seat."""
     cells = Position.start().cells
     for seat in range(4):
         alone = [label if label == seat + 1 else 0 for label in cells]
@@ -167,7 +170,7 @@ def test_cost_is_the_exact_number_of_moves_nearly() -> None:
 
 
 def test_rows_are_plain_numbers() -> None:
-    """What a row says is all that a player is: a copy of it plays alike."""
+    """Copy a row: it defines its player completely, so the copy makes the same moves."""
     row = Row("best reply", triples=16, width=12, plies=4)
     for position in POSITIONS[:6]:
         found = {Player(row).choose(position, Limits()).move for _ in range(2)}
@@ -175,15 +178,16 @@ def test_rows_are_plain_numbers() -> None:
 
 
 def test_triples_of_a_placement() -> None:
-    """The fit finds weights that were put in, and spreads cells and pairs over the triples."""
+    """Check that the fit recovers given weights, and distributes cells and pairs over the
+    triples."""
     random = np.random.default_rng(1)
     placements = np.sort(
         np.array([random.choice(30, 6, replace=False) for _ in range(4000)], np.uint8), 1
     )
-    # as far as both ways of looking at the board agree
-    worth = random.random(100)
-    worth = worth + worth.reshape(10, 10).T.ravel()
-    moves = worth[placements].sum(1)
+    # weights that are equal in both views, as in the fit
+    values = random.random(100)
+    values = values + values.reshape(10, 10).T.ravel()
+    moves = values[placements].sum(1)
     weights = triples.quantised(triples.fitted(placements, moves, 60))
     assert weights.shape == (triples.TRIPLES,)
     assert np.abs(triples.estimates(weights, placements) - moves).mean() < 0.1

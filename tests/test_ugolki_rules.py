@@ -1,5 +1,5 @@
-"""What is special to Ugolki's rules and texts; what it shares with every game is in
-test_contract.py."""
+"""Rules and texts of Ugolki are correct in what is specific to the game; test_contract.py has the
+tests for every game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize(
 )
 Rules = type[reference.Position] | type[rules.Position]
 Piece = tuple[int, int, int]
-"""Column, row, label."""
+"""(column, row, label)"""
 
 ALL_CELLS = [(column, row) for row in range(SIZE) for column in range(SIZE)]
 
@@ -62,7 +62,7 @@ def make(
 
 
 def agree(slow: reference.Position, fast: rules.Position) -> None:
-    """The two positions are the same in everything they show."""
+    """Assert that two positions are equal in all public attributes."""
     assert fast.cells == slow.cells
     assert (fast.ply, fast.to_move, fast.over, fast.scores()) == (
         slow.ply,
@@ -79,7 +79,7 @@ def agree(slow: reference.Position, fast: rules.Position) -> None:
 # Seats and views
 
 
-def test_views_are_the_board_turned() -> None:
+def test_views_are_rotated_boards() -> None:
     for column, row in ALL_CELLS:
         assert seen(0, column, row) == (column, row)
         assert seen(1, column, row) == (row, 9 - column)
@@ -89,7 +89,7 @@ def test_views_are_the_board_turned() -> None:
             assert absolute(seat, *seen(seat, column, row)) == (column, row)
 
 
-def test_the_start_is_the_statements() -> None:
+def test_the_start_is_that_of_the_statement() -> None:
     homes = [
         {(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3)},
         {(6, 1), (7, 1), (8, 1), (7, 2), (8, 2), (8, 3)},
@@ -105,7 +105,7 @@ def test_the_start_is_the_statements() -> None:
     assert start.scores() == (52, 52, 52, 52)
 
 
-def test_everybody_sees_the_same_start() -> None:
+def test_all_seats_see_the_same_start() -> None:
     position = reference.Position.start()
     rows = position.text().splitlines()[1:]
     for ply in range(1, SEATS):
@@ -118,8 +118,8 @@ def test_everybody_sees_the_same_start() -> None:
     seat=st.integers(0, SEATS - 1),
     turn=st.integers(0, 49),
 )
-def test_views_come_back(random: Random, seat: int, turn: int) -> None:
-    """What a seat is sent, turned back and renamed, is the board."""
+def test_views_are_rotated_back(random: Random, seat: int, turn: int) -> None:
+    """Check that the text that a seat receives, rotated and relabelled, is the board again."""
     cells = random_cells(random)
     reading = read_input(protocol.format_input(cells, SEATS * turn + seat).encode())
     assert reading.turn == turn
@@ -129,7 +129,7 @@ def test_views_come_back(random: Random, seat: int, turn: int) -> None:
 
 
 @given(st.tuples(*[st.integers(0, 9)] * 4), st.integers(0, SEATS - 1))
-def test_answers_come_back(move: Move, seat: int) -> None:
+def test_answers_are_parsed_back(move: Move, seat: int) -> None:
     assert parse_answer(format_answer(move, seat), seat) == move
 
 
@@ -156,7 +156,7 @@ def test_answers_are_in_the_players_view() -> None:
         "1 2 3 --1",
     ],
 )
-def test_answers_that_are_no_moves(text: str) -> None:
+def test_malformed_answers(text: str) -> None:
     with pytest.raises(TextError):
         parse_answer(text, 0)
 
@@ -165,7 +165,7 @@ def test_answers_that_are_no_moves(text: str) -> None:
     "text", ["1 2 3 -1", "1 2 3 10", "999999999 0 0 0", "0 0 1 1", "1 1 1 1", "-1 -1 -1 -1"]
 )
 @pytest.mark.parametrize("seat", range(SEATS))
-def test_answers_that_no_piece_can_play(text: str, seat: int) -> None:
+def test_illegal_answers(text: str, seat: int) -> None:
     position = reference.Position.start()
     for _ in range(seat):
         position = position.lose_turn()
@@ -196,7 +196,7 @@ def test_the_statements_example(position_of: Rules) -> None:
 
 
 @BOTH
-def test_a_chain_jumps_over_anybody_and_stops_anywhere(position_of: Rules) -> None:
+def test_a_chain_jumps_over_all_pieces_and_stops_anywhere(position_of: Rules) -> None:
     position = make(position_of, board((0, 0, 1), (1, 0, 3), (3, 0, 2), (4, 1, 1), (4, 3, 4)))
     assert {move[2:] for move in position.pseudolegal() if move[:2] == (0, 0)} == {
         (0, 1),
@@ -225,21 +225,20 @@ def test_a_chain_may_pass_over_its_start_but_not_end_there(position_of: Rules) -
     targets = {move[2:] for move in position.pseudolegal()}
     assert {(5, 3), (5, 5), (3, 5)} <= targets
     assert (3, 3) not in targets
-    # Out to the right, back, and out downwards: the way over the own start cell, which is empty by
-    # then.
+    # To the right, back, and down: the path crosses the piece's start cell, which is empty then.
     crossing = make(position_of, board((4, 4, 1), (5, 4, 2), (6, 5, 2), (4, 5, 2)))
     assert {(6, 4), (6, 6), (4, 6)} <= {move[2:] for move in crossing.pseudolegal()}
 
 
 @BOTH
-def test_nobody_jumps_over_himself_in_the_air(position_of: Rules) -> None:
-    """The jumping piece has left its cell: it is no stepping stone for its own chain."""
+def test_a_piece_cannot_jump_over_itself(position_of: Rules) -> None:
+    """Check that its chain cannot jump over the cell that the piece has left."""
     position = make(position_of, board((2, 2, 1), (3, 2, 2), (4, 3, 2), (3, 4, 2), (2, 3, 2)))
     assert all(move[2:] != (0, 2) for move in position.pseudolegal())
 
 
 @BOTH
-def test_a_stuck_player_passes(position_of: Rules) -> None:
+def test_a_player_without_a_legal_move_passes(position_of: Rules) -> None:
     walls = [(0, 0, 1), (1, 0, 2), (2, 0, 2), (0, 1, 4), (0, 2, 4)]
     position = make(position_of, board(*walls))
     assert position.legal() == [PASS]
@@ -251,8 +250,9 @@ def test_a_stuck_player_passes(position_of: Rules) -> None:
 
 @BOTH
 @pytest.mark.parametrize("variant", ["empty", "static"])
-def test_the_shortest_ways_home(position_of: Rules, variant: str) -> None:
-    """Known solutions of 19 moves, alone on the board and with the 18 others standing still."""
+def test_the_shortest_solo_paths(position_of: Rules, variant: str) -> None:
+    """Play known solutions of 19 moves, alone on the board and with 18 other pieces that do not
+    move."""
     known = json.loads((DATA / "solo_optimal.json").read_text())[variant]
     start = reference.Position.start()
     cells = (
@@ -281,12 +281,12 @@ def test_the_shortest_ways_home(position_of: Rules, variant: str) -> None:
     assert position.scores()[0] == 0
 
 
-# Random placements, dense and loose, near the squares and anywhere
+# Random placements: dense and sparse, near the target squares and anywhere
 
 
 def random_cells(random: Random) -> tuple[int, ...]:
-    """Up to six pieces for each seat, crowded into a part of the board, with their goals nearby now
-    and then."""
+    """Return up to six pieces per seat in a part of the board, sometimes near their target
+    squares."""
     width, height = random.randint(3, SIZE), random.randint(8, SIZE)
     left, top = random.randint(0, SIZE - width), random.randint(0, SIZE - height)
     free = [(c, r) for c in range(left, left + width) for r in range(top, top + height)]
@@ -310,7 +310,7 @@ def random_positions(count: int) -> Iterator[tuple[reference.Position, rules.Pos
         )
 
 
-def test_fast_rules_are_the_reference_rules_on_any_placement() -> None:
+def test_fast_rules_equal_the_reference_rules_on_any_placement() -> None:
     homes = chains = 0
     for slow, fast in random_positions(RANDOM_CASES):
         agree(slow, fast)
@@ -322,7 +322,7 @@ def test_fast_rules_are_the_reference_rules_on_any_placement() -> None:
             move = random_move(slow)
             agree(slow.play(move), fast.play(move))
         agree(slow.lose_turn(), fast.lose_turn())
-    # The placements are worth something: games that are won, and chains of jumps.
+    # The placements cover enough: games that are won, and chains of jumps.
     assert homes > RANDOM_CASES // 100
     assert chains > RANDOM_CASES // 4
 
@@ -336,7 +336,7 @@ def test_perft_agrees_on_any_placement() -> None:
         assert [fast.perft(depth) for depth in (1, 2)] == [slow.perft(depth) for depth in (1, 2)]
 
 
-def test_the_order_of_moves_does_not_show_in_the_key() -> None:
+def test_the_key_does_not_depend_on_the_order_of_moves() -> None:
     start = rules.Position.start()
     moves = [
         (1, 1, 1, 0),
@@ -358,7 +358,7 @@ def test_the_order_of_moves_does_not_show_in_the_key() -> None:
 
 
 @pytest.mark.parametrize("fault", ["short", "label", "crowd"])
-def test_what_no_board_can_hold(fault: str) -> None:
+def test_impossible_boards(fault: str) -> None:
     cells = {
         "short": [0] * 99,
         "label": [UNREADABLE] + [0] * 99,
@@ -381,7 +381,7 @@ HOME_RUN = (5, 8, 6, 8)
 
 
 @BOTH
-def test_a_game_ends_as_soon_as_somebody_is_home(position_of: Rules) -> None:
+def test_a_game_ends_when_a_player_is_home(position_of: Rules) -> None:
     after = make(position_of, board(*ALMOST, (0, 0, 2))).play(HOME_RUN)
     assert after.over
     assert after.legal() == []
@@ -391,7 +391,7 @@ def test_a_game_ends_as_soon_as_somebody_is_home(position_of: Rules) -> None:
 
 
 @BOTH
-def test_or_when_the_round_is_finished(position_of: Rules) -> None:
+def test_a_game_ends_after_the_round_with_play_out(position_of: Rules) -> None:
     position = make(position_of, board(*ALMOST, (0, 0, 2), (9, 0, 3)), play_out=True).play(HOME_RUN)
     for _ in range(3):
         assert not position.over
@@ -400,7 +400,7 @@ def test_or_when_the_round_is_finished(position_of: Rules) -> None:
 
 
 @BOTH
-def test_or_when_everybody_has_had_his_moves(position_of: Rules) -> None:
+def test_a_game_ends_after_the_last_move_of_every_player(position_of: Rules) -> None:
     position = position_of.start(moves=2)
     for _ in range(8):
         assert not position.over
@@ -426,7 +426,7 @@ def test_scores_and_places() -> None:
     assert places((3, 7), lower_wins=False) == [2, 1]
 
 
-def test_distances_are_manhattan_to_the_own_square() -> None:
+def test_distances_are_manhattan_distances_to_the_target() -> None:
     for seat in range(SEATS):
         for column, row in ALL_CELLS:
             c, r = seen(seat, column, row)
@@ -443,7 +443,7 @@ def test_seats_may_be_left_empty() -> None:
     assert position.lose_turn().legal() == [PASS]
 
 
-# What servers write
+# Texts of servers
 
 LINES = EXAMPLE.splitlines()
 
@@ -516,13 +516,13 @@ def faulty(line: int, text: str) -> bytes:
         (faulty(1, "0 0 5 0 0 0 0 0 0 0"), "unknown digit '5' at column 2, row 0"),
         (faulty(1, "0 0 . 0 0 0 0 0 0 0"), "unknown digit '.' at column 2, row 0"),
         (faulty(1, "0 0 ² 0 0 0 0 0 0 0"), "unknown digit '²' at column 2, row 0"),
-        (faulty(1, "0 0 1 0 0 0 0 0 0 0"), "7 of our pieces (1) are on the board, not 6"),
-        (faulty(2, "0 1 1 0 0 0 2 2 2 0"), "5 of our pieces (1) are on the board, not 6"),
-        (EXAMPLE.replace("1", "0").encode(), "none of our pieces (1) is on the board"),
+        (faulty(1, "0 0 1 0 0 0 0 0 0 0"), "7 of your pieces (1) are on the board, not 6"),
+        (faulty(2, "0 1 1 0 0 0 2 2 2 0"), "5 of your pieces (1) are on the board, not 6"),
+        (EXAMPLE.replace("1", "0").encode(), "none of your pieces (1) is on the board"),
         (faulty(1, "0 0 3 0 0 0 0 0 0 0"), "player 3 has 7 pieces, more than 6"),
     ],
 )
-def test_each_complaint(data: bytes, complaint: str) -> None:
+def test_messages_of_bad_inputs(data: bytes, complaint: str) -> None:
     reading = read_input(data)
     assert reading.complaint is not None
     assert complaint in reading.complaint
@@ -533,8 +533,8 @@ def test_each_complaint(data: bytes, complaint: str) -> None:
             position_of.parse(data.decode())
 
 
-def test_what_could_be_read_is_kept() -> None:
-    """A fault in one row leaves the others as they are, and the cells that are lost are walls."""
+def test_readable_cells_are_used() -> None:
+    """Check that an error in one row does not affect the others. Unreadable cells are walls."""
     good: list[Any] = protocol.parse_input(EXAMPLE)[1]
     short = read_input(faulty(3, "0 1 1 0 0 0 0")).cells
     assert short == [*good[:27], UNREADABLE, UNREADABLE, UNREADABLE, *good[30:]]
@@ -551,7 +551,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
 
 
 @BOTH
-def test_a_random_opening_is_the_seeds(position_of: Rules) -> None:
+def test_the_seed_determines_a_random_opening(position_of: Rules) -> None:
     first, second, again = (position_of.start(seed, opening=8) for seed in (1, 2, 1))
     assert first.ply == 8
     assert first.text() == again.text() == reference.Position.start(1, opening=8).text()

@@ -1,5 +1,4 @@
-"""Games on the page's server: whole ones in every game, what persons may do, and programs that
-misbehave."""
+"""Matches on the page's server: whole games, what humans can do, and misbehaving programs."""
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ import pytest
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
+from tests.processes import outliving
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 def others(game: str, seat: dict[str, Any]) -> list[dict[str, Any]]:
-    """Who sits beside a person."""
+    """The other seats of a match with one human."""
     return [seat] * (games.load(game).info.players - 1)
 
 
@@ -72,7 +72,7 @@ def short(game: str) -> dict[str, Any]:
 
 
 def play(page: Page, match: str, random: Random, *, by_text: bool = False) -> Any:
-    """Play to the end as a person does; gives the last state."""
+    """Play random moves for the humans until the game ends; return the last state."""
     while (asking := page.asking(match)) is not None:
         choice = random.choice(asking["position"]["choices"])
         chosen = {"text": choice["move"]} if by_text else {"parts": choice["parts"]}
@@ -81,7 +81,7 @@ def play(page: Page, match: str, random: Random, *, by_text: bool = False) -> An
 
 
 def shown(view: Any) -> tuple[Any, ...]:
-    """What of a view is the same however it came about."""
+    """Return the parts of a view that do not depend on how it was made."""
     names = ("game", "turns", "scores", "to_move", "over", "ply")
     return tuple(view[name] for name in names) + tuple(view["board"]["frames"])
 
@@ -115,7 +115,7 @@ def test_a_whole_game(page: Page, game: str) -> None:
     assert [t["move"] for t in again["turns"]] == [t["move"] for t in view["turns"]]
 
 
-def test_moves_are_typed_as_well(page: Page) -> None:
+def test_moves_can_be_typed(page: Page) -> None:
     match = page.match("ataxx", PERSON, PERSON)
     asking = page.asking(match)
     move = f"/api/matches/{match}/move"
@@ -155,7 +155,7 @@ def test_a_reload_and_a_second_tab_see_the_same(page: Page) -> None:
     assert match in {line["id"] for line in found}
 
 
-def test_a_stream_goes_on_where_it_was_broken_off(page: Page) -> None:
+def test_an_interrupted_stream_resumes(page: Page) -> None:
     match = page.match("ataxx", QUICK, QUICK, pace="pause")
     topic = f"match/{match}"
     with page.follow(topic) as tab:
@@ -170,7 +170,7 @@ def test_a_stream_goes_on_where_it_was_broken_off(page: Page) -> None:
     with page.follow(topic, after=heard) as tab:
         turns = tab.until("turn", number=3)
         assert [turn["step"] for turn in turns] == [2, 3, 4]
-        assert not tab.named("state"), "nothing is told twice"
+        assert not tab.named("state"), "no event is repeated"
     for unknown in ("nonsense", f"{topic}=1", f"{topic}=99999999999999", "other=5;;="):
         with page.follow(topic, after=unknown) as tab:
             (state,) = tab.until("state")
@@ -203,11 +203,11 @@ def test_take_back_and_hint(page: Page, game: str) -> None:
     assert again["position"]["choices"] == start["position"]["choices"]
     assert page.state(match)["view"]["turns"] == []
     page.delete(act)
-    assert page.state(match)["ended"] is True
+    page.get(act, 404)
 
 
 @pytest.mark.parametrize("game", registry.GAMES)
-def test_who_resigns_has_lost(page: Page, game: str) -> None:
+def test_resigning_loses(page: Page, game: str) -> None:
     match = page.match(game, PERSON, *others(game, RANDOM), **short(game))
     page.asking(match)
     page.post(f"/api/matches/{match}/resign", {"seat": 1}, 409)
@@ -219,20 +219,20 @@ def test_who_resigns_has_lost(page: Page, game: str) -> None:
         assert found["view"]["result"]["reason"] == "FIRST resigned"
     else:
         own = [turn["verdict"] for turn in found["view"]["turns"] if turn["seat"] == 0]
-        assert set(own) == {"resigned"}, "it loses its turns, and the others play on"
+        assert set(own) == {"resigned"}, "it forfeits its turns, and the others continue"
         assert len(own) > 1
     log = page.client.get("/api/text", params={"match": match}).content
     assert check(games.load(game), log).complaint is None
     page.post(f"/api/matches/{match}/resign", {}, 409)
 
 
-def test_a_person_on_a_clock_loses_by_it(page: Page) -> None:
+def test_a_human_on_a_clock_loses_on_time(page: Page) -> None:
     match = page.match("ataxx", PERSON, RANDOM, clock=300, person_clock=True)
     result = page.ended(match)["view"]["result"]
     assert (result["termination"], result["offender"]) == ("tle", 0)
 
 
-def test_nobody_sits_there_and_files_are_shown(page: Page) -> None:
+def test_empty_seats_and_exchanged_files(page: Page) -> None:
     nobody = {"kind": "nobody"}
     match = page.match("ugolki", PERSON, nobody, RANDOM, nobody, options={"moves": 2})
     found = play(page, match, Random(4))
@@ -248,10 +248,10 @@ def test_nobody_sits_there_and_files_are_shown(page: Page) -> None:
     assert {piece[0] for piece in later["board"]["pieces"]} == {0, 2}
     choice = later["choices"][0]["move"]
     after = page.post("/api/position", {"match": match, "step": 1, "moves": [choice]})
-    assert after["to_move"] == 0, "the empty seat is passed over"
+    assert after["to_move"] == 0, "the empty seat is skipped"
 
 
-def test_it_goes_on_from_any_position(page: Page) -> None:
+def test_a_match_continues_from_any_position(page: Page) -> None:
     for game in registry.GAMES:
         log = match = page.match(game, *[RANDOM] * games.load(game).info.players, **short(game))
         page.ended(log)
@@ -264,7 +264,7 @@ def test_it_goes_on_from_any_position(page: Page) -> None:
             "seat": position["to_move"],
             "parts": trail["positions"][1]["last"]["parts"],
         }
-        # where the table is turned, persons sit where they did
+        # if seats are renumbered, the human keeps the same seat
         seats = [PERSON, *others(game, RANDOM)]
         seats = [*seats[-position["to_move"] :], *seats[: -position["to_move"]]]
         assert seats[position["to_move"]] == PERSON
@@ -292,7 +292,7 @@ def test_pace(page: Page) -> None:
     assert page.ended(match)["view"]["result"]
 
 
-def test_what_an_engine_thinks_is_seen_while_it_does(page: Page) -> None:
+def test_a_running_search_is_reported(page: Page) -> None:
     slow = {"kind": "engine", "name": "bot", "ms": 700}
     match = page.match("ataxx", PERSON, slow)
     with page.follow(f"match/{match}") as tab:
@@ -309,7 +309,7 @@ def test_what_an_engine_thinks_is_seen_while_it_does(page: Page) -> None:
     assert page.state(match)["view"]["turns"][1]["info"]["nodes"] > 0
 
 
-def test_chance_is_not_told_before_it_has_its_part(page: Page) -> None:
+def test_draws_are_hidden_until_they_happen(page: Page) -> None:
     match = page.match("connexion", PERSON, RANDOM)
     asking = page.asking(match)
     assert asking["position"]["text"] == ""
@@ -326,12 +326,12 @@ def test_chance_is_not_told_before_it_has_its_part(page: Page) -> None:
     ("what", "termination"),
     [("crashes", "re"), ("stalls", "tle"), ("floods", "re"), ("shouts", "tle"), ("talks", "re")],
 )
-def test_programs_that_misbehave_lose_and_nothing_else_suffers(
+def test_misbehaving_programs_lose_and_harm_no_other_match(
     page: Page, what: str, termination: str
 ) -> None:
-    """Other matches go on meanwhile, and the server answers."""
+    """Other matches continue, and the server answers within 5 s."""
     program = {"kind": "program", "name": what}
-    beside = page.match("ataxx", PERSON, RANDOM)
+    other = page.match("ataxx", PERSON, RANDOM)
     match = page.match("ataxx", RANDOM, program, clock=1500)
     slowest = 0.0
     while not page.state(match)["ended"]:
@@ -345,7 +345,7 @@ def test_programs_that_misbehave_lose_and_nothing_else_suffers(
     assert (result["offender"], result["termination"]) == (1, termination)
     assert result["reason"].startswith("SECOND ")
     assert slowest < 5
-    assert play(page, beside, Random(1))["view"]["result"]
+    assert play(page, other, Random(1))["view"]["result"]
     if what in {"crashes", "talks"}:
         # what it said stands at its ply, or with the result
         said = [line for turn in found["view"]["turns"] for line in turn["said"]]
@@ -383,19 +383,17 @@ def test_everything_ends_with_the_server(tmp_path: Path, how: signal.Signals) ->
         page.match("ataxx", PERSON, RANDOM)
         page.post("/api/analyses", {"from": {"game": "ataxx"}}, 201)
         left = wait_for(lambda: [p for p in psutil.process_iter() if is_left(p, program)])
-        everybody = psutil.Process(page.process.pid).children(recursive=True) + left
+        processes = psutil.Process(page.process.pid).children(recursive=True) + left
         with page.follow("runs"):
             page.process.send_signal(how)
             started = time.monotonic()
             page.process.wait(60)
             assert time.monotonic() - started < 30
-        gone, alive = psutil.wait_procs(everybody, timeout=30)
-        assert alive == []
-        assert set(left) <= set(gone)
+        assert outliving(processes, 30) == []
 
 
 def descendants(page: Page, word: str) -> list[int]:
-    """The programs that the server has started with this word."""
+    """Return the processes of the server whose last argument is `word`."""
     return [
         process.pid
         for process in psutil.Process(page.process.pid).children(recursive=True)
@@ -411,14 +409,14 @@ def alive(process: psutil.Process) -> bool:
 
 
 def is_left(process: psutil.Process, program: Path) -> bool:
-    """Whether this program has left that process behind."""
+    """Return True if `program` has started this process."""
     try:
         return process.cmdline()[-1:] == [str(program)]
     except psutil.Error:
         return False
 
 
-def test_sixteen_matches_are_enough() -> None:
+def test_at_most_sixteen_matches_run() -> None:
     with serving() as page:
         made: list[int] = []
 

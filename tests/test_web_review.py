@@ -1,4 +1,4 @@
-"""Logs on the page's server: handed in, looked at, reviewed and analysed."""
+"""Logs on the page's server: upload, view, review and analysis."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
 import quartet
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl, official
+from tests.processes import living_children
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def page() -> Iterator[Page]:
 
 
 def played(game: str, seed: int = 5) -> Match:
-    """A short game."""
+    """Play a short game between random players."""
     known = quartet.game(game)
     options: dict[str, Any] = {"moves": 4} if "moves" in known.info.options else {}
     return known.play(["random"] * known.info.players, seed=seed, **options)
 
 
 def log_of(match: Match, *, ours: bool = False) -> bytes:
-    """Its log, in the judge's form where it has one."""
+    """Return the log of a match: the judge's if it has one and not `ours`, else the toolkit's."""
     if match.game.info.lines is not None and not ours:
         return official.text(match).encode()
     assert match.result is not None
@@ -55,8 +55,8 @@ def game(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("ours", [False, True])
-def test_a_log_is_handed_in(page: Page, game: str, ours: bool) -> None:
-    """Its game is found out, and every position can be had."""
+def test_upload(page: Page, game: str, ours: bool) -> None:
+    """The server detects the game, and returns every position."""
     match = played(game)
     data = log_of(match, ours=ours)
     found = page.upload(data, "my game.log")
@@ -83,11 +83,11 @@ def test_a_log_is_handed_in(page: Page, game: str, ours: bool) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b" \n", b"hello", b"\xff\xfe\x00", b'{"type":"header"}\n', b"INIT nonsense\n"]
 )
-def test_what_is_no_log(page: Page, data: bytes) -> None:
+def test_malformed_logs_are_refused(page: Page, data: bytes) -> None:
     assert page.upload(data, code=422)["error"].count("\n") == 0
 
 
-def test_a_log_that_disagrees_is_refused_with_its_line(page: Page) -> None:
+def test_an_incorrect_log_is_refused_with_its_line(page: Page) -> None:
     lines = log_of(played("ataxx")).splitlines(keepends=True)
     place = next(number for number, line in enumerate(lines) if line.startswith(b"FIRST"))
     error = page.upload(b"".join([*lines[: place + 1], b"FIRST 1 1 1 1 5\n"]), code=422)["error"]
@@ -95,7 +95,7 @@ def test_a_log_that_disagrees_is_refused_with_its_line(page: Page) -> None:
 
 
 def review(page: Page, source: dict[str, Any], **more: Any) -> tuple[str, Any]:
-    """A review with few nodes, when it is done."""
+    """Return id and state of a review with few nodes when it has ended."""
     key = page.post("/api/reviews", {"from": source, "nodes": NODES, **more}, 201)["id"]
     done = wait_for(
         lambda: (
@@ -108,12 +108,17 @@ def review(page: Page, source: dict[str, Any], **more: Any) -> tuple[str, Any]:
 
 
 def test_a_review_appears_while_it_is_computed(page: Page, game: str, tmp_path: Path) -> None:
-    """Turn by turn, from the last; in the end it is that of `quartet review`."""
+    """Turns arrive from the last to the first; the whole equals that of `quartet review`."""
     data = log_of(played(game, seed=6))
     log = page.upload(data)["id"]
-    wish = {"from": {"log": log}, "nodes": NODES}
-    key = page.post("/api/reviews", wish, 201)["id"]
+    payload = {"from": {"log": log}, "nodes": NODES}
+    # One review runs at a time, so this one waits until the tab follows it.
+    long = page.upload(log_of(played("ugolki", seed=8)))["id"]
+    first = page.post("/api/reviews", {"from": {"log": long}, "nodes": 3_000_000}, 201)["id"]
+    key = page.post("/api/reviews", payload, 201)["id"]
     with page.follow(f"review/{key}") as tab:
+        assert tab.until("state")[0]["review"]["state"] == "waiting"
+        page.delete(f"/api/reviews/{first}")
         (end,) = tab.until("end", "failed")
     assert "error" not in end, end
     document = end["document"]
@@ -124,7 +129,7 @@ def test_a_review_appears_while_it_is_computed(page: Page, game: str, tmp_path: 
     for early in turns:
         late = document["turns"][early["number"]]
         assert late.items() >= early["turn"].items()
-    assert page.post("/api/reviews", wish, 201)["id"] == key
+    assert page.post("/api/reviews", payload, 201)["id"] == key
     state = page.get(f"/api/reviews/{key}")
     assert (state["state"], state["total"]) == ("done", len(document["turns"]))
     assert state["document"] == document
@@ -155,6 +160,10 @@ def test_the_better_move_is_found(page: Page, game: str) -> None:
     assert played_again["is_best"] is False
     assert played_again["move"] == turn["move"]
     assert not calibrated or 0 <= played_again["loss"] <= 1
+    deeper = page.post(f"/api/reviews/{key}/deeper", {"number": number, "nodes": 4 * NODES})
+    assert (deeper["move"], deeper["seat"]) == (turn["move"], turn["seat"])
+    page.post(f"/api/reviews/{key}/deeper", {"number": 9999, "nodes": NODES}, 422)
+    page.post(f"/api/reviews/{key}/deeper", {"number": number, "nodes": 0}, 400)
     page.post(attempt, {"number": number, "move": "nonsense"}, 422)
     page.post(attempt, {"number": number, "parts": ["nowhere"]}, 422)
     page.post(attempt, {"number": 9999, "move": turn["move"]}, 422)
@@ -169,12 +178,12 @@ def test_a_review_is_stopped(page: Page) -> None:
     found = wait_for(
         lambda: found if (found := page.get(f"/api/reviews/{key}"))["state"] != "running" else None
     )
-    assert (found["state"], found["error"]) == ("failed", "it was stopped")
+    assert (found["state"], found["error"]) == ("failed", "the review was stopped")
     _, done = review(page, {"log": page.upload(log_of(played("ataxx")))["id"]})
     assert done["state"] == "done", "the next one begins"
 
 
-def test_what_cannot_be_reviewed(page: Page) -> None:
+def test_refused_reviews(page: Page) -> None:
     running = page.match("ataxx", {"kind": "person"}, {"kind": "person"})
     page.asking(running)
     page.post("/api/reviews", {"from": {"match": running}}, 409)
@@ -190,14 +199,14 @@ def analysis(page: Page, source: dict[str, Any], **more: Any) -> str:
 
 
 def test_a_position_is_analysed(page: Page, game: str) -> None:
-    """Lines come until it is stopped; every move of theirs can be played."""
+    """Lines arrive until the analysis is stopped; their moves are legal."""
     log = page.upload(log_of(played(game, seed=9)))["id"]
     source = {"log": log, "step": 2}
     key = analysis(page, source, lines=2)
     with page.follow(f"analysis/{key}") as tab:
         (state,) = tab.until("state")
         if not state["analysis"]["over"]:
-            tab.until("line")
+            wait_for(lambda: page.get(f"/api/analyses/{key}")["lines"])
             page.delete(f"/api/analyses/{key}")
             tab.until("end")
     shown = page.get(f"/api/analyses/{key}")
@@ -220,26 +229,32 @@ def test_an_analysis_ends_by_itself(page: Page) -> None:
     wait_for(lambda: page.get(f"/api/analyses/{done}")["over"])
     alone = analysis(page, {"game": "ataxx"})
     wait_for(lambda: page.get(f"/api/analyses/{alone}")["over"], 60)
-    first, second, third = (analysis(page, {"game": "ataxx", "seed": n}) for n in range(3))
-    assert page.get(f"/api/analyses/{first}")["over"], "two at a time"
-    for key in (second, third):
+    first, *others = (analysis(page, {"game": "ataxx", "seed": n}) for n in range(5))
+    assert page.get(f"/api/analyses/{first}")["over"], "four at a time"
+    for key in others:
         page.delete(f"/api/analyses/{key}")
     page.post("/api/analyses", {"from": {"game": "ataxx"}, "lines": 99}, 400)
     page.post("/api/analyses", {"from": {"game": "nothing"}}, 422)
     page.get("/api/analyses/none", 404)
 
 
-def test_a_desk_that_was_killed_is_replaced(page: Page) -> None:
+def test_a_killed_analysis_worker_is_replaced(page: Page) -> None:
     done = analysis(page, {"game": "ataxx"}, nodes=100)
     wait_for(lambda: page.get(f"/api/analyses/{done}")["over"])
     key = analysis(page, {"game": "ataxx"})
     with page.follow(f"analysis/{key}") as tab:
         tab.until("state", "line")
-        for process in psutil.Process(page.process.pid).children():
-            if "resource_tracker" not in " ".join(process.cmdline()):
-                process.kill()
+        workers = [
+            process
+            for process in living_children(page.process.pid)
+            if "resource_tracker" not in " ".join(process.cmdline())
+        ]
+        for process in workers:
+            process.kill()
         (end,) = tab.until("end")
     assert end["error"] == "its process has died"
+    # The spare worker was killed too; a task that starts before its end would get it.
+    wait_for(lambda: not living_children(page.process.pid) & {*workers})
     again = analysis(page, {"game": "ataxx"}, nodes=100)
     wait_for(lambda: page.get(f"/api/analyses/{again}")["over"])
     assert page.get(f"/api/analyses/{again}")["best"]["move"]
@@ -255,7 +270,7 @@ def test_lenses(page: Page, game: str) -> None:
         assert all(set(region) == {"cells", "value", "seat"} for region in lens["regions"])
 
 
-def test_games_say_what_they_have(page: Page, game: str) -> None:
+def test_games_list_their_players_and_options(page: Page, game: str) -> None:
     found = page.get(f"/api/games/{game}")
     names = [player["name"] for player in found["built_in"]]
     assert "bot" in names

@@ -1,4 +1,4 @@
-"""Runs on the page's server: large ones, ones that go on, and games that are watched."""
+"""Runs on the page's server: large and active ones, and running games."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ import pytest
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
-from quartet.arena.runs import Filter
-from quartet.arena.unit import Foul, GameResult, Use
+from quartet.arena.unit import Forfeit, GameResult, Use
+from quartet.web import views
 from quartet.web.errors import Refused
-from quartet.web.runs import LiveGame, Reader, Runs
+from quartet.web.followed_runs import FollowedRuns, LiveGame
+from quartet.web.payloads import GamesRequest
+from quartet.web.run_reader import RunReader
+from quartet.web.sources import checked
 from tests.games import ROOT
 from tests.test_web_review import log_of, played
 from tests.webserver import ENOUGH, Page, serving, wait_for
@@ -34,12 +37,12 @@ SPEED = ["--in-process", "--nodes", "a=50", "--nodes", "b=50"]
 
 
 def result(number: int, players: int = 2) -> GameResult:
-    """A made-up game."""
+    """Make up a game."""
     random = Random(number)
     seats = tuple(random.sample(range(players), 2)) if players > 2 else (number % 2, 1 - number % 2)
     shares = random.choice([(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)])
     use = Use(turns=40, seconds=2.0, longest=0.2, searches=40, depth=280, nodes=9000)
-    fouls = (Foul(7, 1, "late", "SECOND gave no answer"),) if number % 100 == 3 else ()
+    forfeits = (Forfeit(7, 1, "late", "SECOND gave no answer"),) if number % 100 == 3 else ()
     return GameResult(
         number=number,
         block=number // 2,
@@ -52,12 +55,12 @@ def result(number: int, players: int = 2) -> GameResult:
         use=(use, use),
         seconds=4.0 + number % 3,
         reason="made up",
-        fouls=fouls,
+        forfeits=forfeits,
     )
 
 
 def make(folder: Path, number: int, kind: str = "tournament", players: int = 2) -> Path:
-    """The records of a run of made-up games."""
+    """Write the records of a run of made-up games."""
     (folder / "games").mkdir(parents=True)
     plan = {
         "kind": kind,
@@ -110,9 +113,9 @@ def page(home: Path) -> Iterator[Page]:
 
 @pytest.mark.parametrize(("name", "players"), [("pair", 2), ("many", 4)])
 def test_ten_thousand_games_are_opened_at_once(home: Path, name: str, players: int) -> None:
-    """In processor time, which other programs on the machine do not change."""
+    """Measured in processor time, which does not depend on other programs."""
     started = time.process_time()
-    reader = Reader(home / name)
+    reader = RunReader(home / name)
     shown = reader.shown()
     assert time.process_time() - started < 1
     assert shown["recorded"] == MANY
@@ -185,8 +188,8 @@ def test_games_are_chosen_sorted_and_paged(page: Page) -> None:
     assert [game["number"] for game in lost["games"]] == expected[:500]
     forfeits = ask(forfeit=1)
     assert forfeits["total"] == MANY // 100
-    foul = forfeits["games"][0]["forfeits"][0]
-    assert (foul["player"], foul["verdict"]) == (forfeits["games"][0]["players"][1], "late")
+    forfeit = forfeits["games"][0]["forfeits"][0]
+    assert (forfeit["player"], forfeit["verdict"]) == (forfeits["games"][0]["players"][1], "late")
     assert ask(opening=17)["total"] == 2
     assert ask(least=66, most=66)["total"] == len([n for n in range(MANY) if n % 7 == 6])
     for query in ({"result": "win"}, {"sort": "name"}, {"limit": "x"}, {"opening": "x"}):
@@ -194,13 +197,13 @@ def test_games_are_chosen_sorted_and_paged(page: Page) -> None:
     page.get("/api/runs/many/games", 404, player="nobody")
 
 
-def test_a_run_that_grows_is_read_on(tmp_path: Path) -> None:
-    """Half a line is left for later; a run that was begun anew is read anew."""
+def test_new_records_are_read(tmp_path: Path) -> None:
+    """An incomplete line waits; a run that started again is read again."""
     folder = make(tmp_path / "run", 10)
-    reader = Reader(folder)
+    reader = RunReader(folder)
     assert reader.shown()["recorded"] == 10
     changed = reader.changed
-    reader.look()
+    reader.refresh()
     assert reader.changed == changed
     line = msgspec.json.encode(result(10)) + b"\n"
     with (folder / "games.jsonl").open("ab") as file:
@@ -212,14 +215,28 @@ def test_a_run_that_grows_is_read_on(tmp_path: Path) -> None:
         assert reader.shown()["recorded"] == 11
     append(folder, range(11, 500))
     assert reader.shown()["recorded"] == 500
-    assert (
-        reader.games(Filter(), "number", down=True, offset=0, limit=1)["games"][0]["number"] == 499
-    )
+    assert reader.games(GamesRequest(order="desc", limit=1))["games"][0]["number"] == 499
     os.truncate(folder / "games.jsonl", len(line) * 3)
     assert reader.shown()["recorded"] <= 3
     (folder / "games.jsonl").unlink()
     with pytest.raises(QuartetError):
         reader.shown()
+
+
+def test_clocks_of_a_run_are_shown(tmp_path: Path) -> None:
+    """An official log does not name them; the judge's would be 10 s."""
+    folder = make(tmp_path / "run", 1)
+    plan = msgspec.json.decode((folder / "run.json").read_bytes())
+    plan["players"][0]["ms"] = 4000
+    (folder / "run.json").write_bytes(msgspec.json.encode(plan))
+    (folder / records.log_name(0)).write_bytes(log_of(played("ataxx")))
+    reader = RunReader(folder)
+    assert reader.clocks(0, []) == [4000, None]
+    view = views.of_log(checked(reader.log(0)[0]), reader.clocks(0, []))
+    assert view["clock"]["ms"] == [4000, 10_000]
+    assert max(turn["clock"] for turn in view["turns"] if turn["seat"] == 0) <= 4000
+    names = [player["name"] for player in plan["players"]]
+    assert reader.clocks(7, [*names[::-1], None]) == [None, 4000, None], "it is running"
 
 
 def test_reading_writes_nothing(home: Path) -> None:
@@ -228,7 +245,7 @@ def test_reading_writes_nothing(home: Path) -> None:
         return {str(path): (a.st_mtime_ns, a.st_size) for path, a in about.items()}
 
     before = stamps()
-    runs = Runs(home)
+    runs = FollowedRuns(home)
     runs.lines()
     reader = runs.reader("pair")
     reader.shown()
@@ -243,51 +260,72 @@ def test_reading_writes_nothing(home: Path) -> None:
 
 @pytest.mark.parametrize("game", registry.GAMES)
 def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
-    """As its file grows; in the end it is the same as the view of the whole log."""
+    """Events arrive as the file grows; in the end the view equals that of the whole log."""
     folder = make(tmp_path / "run", 3)
     data = log_of(played(game), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
-    watched = LiveGame(Reader(folder), 3)
+    watched = LiveGame(RunReader(folder), 3)
     turns: list[Any] = []
     names = []
     step = max(1, len(data) // 50)
     for end in [*range(1, len(data), step), len(data)]:
         live.write_bytes(data[:end])
-        for name, event in watched.look():
+        for name, event in watched.events():
             names.append(name)
             turns += [event["turn"]] if name == "turn" else []
     assert (names[0], names[-1], names.count("end")) == ("state", "end", 1)
-    view = watched._state()["view"]
+    view = watched.view
+    assert view is not None
     assert [turn["move"] for turn in turns] == [turn["move"] for turn in view["turns"]][
         -len(turns) :
     ]
     assert len(view["turns"]) == len(view["scores"]) - 1 == len(view["board"]["frames"]) - 1
     assert view["result"]["reason"]
     live.unlink()
-    assert watched.look() == []
-    again = LiveGame(Reader(folder), 3)
-    assert [name for name, _ in again.look()] == ["end"]
+    assert watched.events() == []
+    again = LiveGame(RunReader(folder), 3)
+    assert [name for name, _ in again.events()] == ["end"]
 
 
-def test_a_game_that_begins_anew_is_shown_anew(tmp_path: Path) -> None:
+def test_a_restarted_game_is_shown_from_the_start(tmp_path: Path) -> None:
     folder = make(tmp_path / "run", 3)
     data = log_of(played("ataxx"), ours=True)
     live = folder / records.live_name(3)
     live.parent.mkdir()
     live.write_bytes(data[: len(data) // 2])
-    watched = LiveGame(Reader(folder), 3)
-    ((name, first),) = watched.look()
+    watched = LiveGame(RunReader(folder), 3)
+    ((name, first),) = watched.events()
     assert name == "state"
     assert len(first["view"]["turns"]) > 3
     header = data.index(b"\n") + 1
     live.write_bytes(data[:header])
-    ((name, second),) = watched.look()
+    ((name, second),) = watched.events()
     assert (name, second["view"]["turns"]) == ("state", [])
 
 
+def test_the_last_turns_of_a_watched_game_are_shown(tmp_path: Path) -> None:
+    """Its file may be deleted before they are read; the record has them."""
+    folder = make(tmp_path / "run", 3)
+    data = log_of(played("ataxx"), ours=True)
+    live = folder / records.live_name(1)
+    live.parent.mkdir()
+    live.write_bytes(data[: len(data) // 2])
+    watched = LiveGame(RunReader(folder), 1)
+    ((_, first),) = watched.events()
+    live.unlink()
+    (folder / records.log_name(1)).write_bytes(log_of(played("ataxx")))
+    (state, whole), (end, last) = watched.events()
+    assert (state, end) == ("state", "end")
+    assert len(whole["view"]["turns"]) > len(first["view"]["turns"])
+    assert last["result"] == whole["view"]["result"]
+    for turn, seen in zip(whole["view"]["turns"], first["view"]["turns"], strict=False):
+        assert (turn["move"], turn["info"]) == (seen["move"], seen["info"])
+    assert watched.events() == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> None:
+def test_a_run_is_followed_while_it_is_killed_and_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "ataxx"
     folder.parent.mkdir()
     players = ["--player", "a=bot", "--player", "b=bot", "--option", "opening=4"]
@@ -346,14 +384,25 @@ def test_a_run_is_followed_while_it_is_killed_and_goes_on(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_a_game_of_a_run_is_watched_live(tmp_path: Path) -> None:
-    """One player waits until we let it go on."""
-    go_on = tmp_path / "go on"
-    wait = f"while [ ! -e '{go_on}' ]; do sleep 0.05; done; "
+    """One player waits until a file exists."""
+    proceed = tmp_path / "proceed"
+    wait = f"while [ ! -e '{proceed}' ]; do sleep 0.05; done; "
     slow = f"echo OK; {wait}echo -1 -1 -1 -1; {wait}echo -1 -1 -1 -1; exec cat > /dev/null"
     out = tmp_path / "runs" / "live"
     out.parent.mkdir()
     command = [sys.executable, "-m", "quartet", "tournament", "applegame", "--player", "a=greedy"]
-    command += ["--player", f"b={slow}", "--clock", "60000", "--games", "1", "--jobs", "1"]
+    command += [
+        "--player",
+        f"b={slow}",
+        "--clock",
+        "a=4000",
+        "--clock",
+        "b=60000",
+        "--games",
+        "1",
+        "--jobs",
+        "1",
+    ]
     command += ["--crowded", "--out", str(out), "--pairing", "gauntlet"]
     run = subprocess.Popen(
         command,
@@ -373,8 +422,11 @@ def test_a_game_of_a_run_is_watched_live(tmp_path: Path) -> None:
             topic = f"live/live/{number}"
             with page.follow(topic) as tab:
                 (state,) = tab.until("state")
-                assert sorted(state["view"]["players"]) == ["a", "b"]
-                go_on.touch()
+                own = {"a": 4000, "b": 60_000}
+                for view in (state["view"], page.get("/api/view", run="live", number=number)):
+                    assert sorted(view["players"]) == ["a", "b"]
+                    assert view["clock"]["ms"] == [own[name] for name in view["players"]]
+                proceed.touch()
                 tab.until("turn", "end", number=2)
                 tab.until("end")
             assert run.wait(ENOUGH) == 0

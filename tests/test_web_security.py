@@ -1,4 +1,4 @@
-"""Who may ask the page's server something, and what it never hands out."""
+"""Requests that the page's server refuses, and files that it never returns."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def page() -> Iterator[Page]:
 def ask(
     page: Page, method: str, path: str, headers: dict[str, str], data: bytes = b""
 ) -> tuple[int, dict[str, str], bytes]:
-    """A request as it is written here, which no client would send."""
+    """Send a request unchanged, also if no client would; return status, headers and body."""
 
     def filled(text: str) -> str:
         for name, value in (("token", page.token), ("port", page.port), ("host", host)):
@@ -132,7 +132,7 @@ def test_what_is_refused(
     page: Page, method: str, headers: dict[str, str], path: str, code: int
 ) -> None:
     status, _, said = ask(page, method, path, headers)
-    # what is not there by GET is not there at all; 405: by no other method
+    # a path that GET does not find is not found by other methods; 405: only by GET
     assert status == code if method == "GET" or code == 403 else status in {400, 403, 404, 405}
     assert said.count(b"\n") <= 1
     assert b"root:" not in said
@@ -186,6 +186,89 @@ def test_nothing_is_started_that_was_not_named(page: Page) -> None:
         assert found.status_code in {400, 422}, seat
         assert "\n" not in found.json()["error"]
         assert found.json()["error"]
+
+
+GUESTS = [
+    ("GET", "/api/games", b"", 200),
+    ("GET", "/api/matches/{own}", b"", 200),
+    ("GET", "/api/events?topic=runs", b"", 403),
+    ("GET", "/api/events?topic=match/{own}&topic=match/{other}", b"", 403),
+    ("GET", "/api/games/ataxx", b"", 403),
+    ("GET", "/api/matches/{other}", b"", 403),
+    ("GET", "/api/matches/{own}/links", b"", 403),
+    ("GET", "/api/text?match={own}", b"", 200),
+    ("GET", "/api/text?match={other}", b"", 403),
+    ("GET", "/api/text?run=x&number=1", b"", 403),
+    ("GET", "/api/text?match={other}&log={own}", b"", 403),
+    ("GET", "/api/view?match={own}", b"", 403),
+    ("GET", "/api/files?match={own}&step=1", b"", 403),
+    ("GET", "/api/runs", b"", 403),
+    ("POST", "/api/position", b'{"game":"ataxx"}', 403),
+    ("POST", "/api/lenses", b'{"game":"ataxx"}', 403),
+    ("POST", "/api/compose", b'{"game":"ataxx"}', 403),
+    ("POST", "/api/openings", b'{"from":{"match":"{own}"}}', 403),
+    ("POST", "/api/logs", b"x", 403),
+    ("POST", "/api/matches", b'{"game":"ataxx","seats":[]}', 403),
+    ("DELETE", "/api/matches/{own}", b"", 403),
+    ("POST", "/api/matches/{own}/rematch", b"{}", 403),
+    *(("POST", "/api/matches/{own}/" + act, b'{"step":0}', 403) for act in ("undo", "hint")),
+    ("POST", "/api/matches/{own}/pace", b'{"pace":"pause"}', 403),
+    ("POST", "/api/matches/{own}/move", b'{"step":0,"text":"1 1 2 2"}', 409),
+    ("POST", "/api/matches/{own}/resign", b'{"seat":0}', 409),
+    ("POST", "/api/matches/{other}/move", b'{"step":0,"text":"1 1 2 2"}', 403),
+    ("POST", "/api/matches/{other}/resign", b"{}", 403),
+    ("POST", "/api/reviews", b'{"from":{"match":"{own}"}}', 403),
+    ("GET", "/api/reviews/x", b"", 403),
+    ("DELETE", "/api/reviews/x", b"", 403),
+    ("POST", "/api/analyses", b'{"from":{"game":"ataxx"}}', 403),
+    ("DELETE", "/api/analyses/x", b"", 403),
+]
+
+
+def test_a_link_opens_one_seat(page: Page) -> None:
+    """Its holder sees the match and plays there, and can do nothing else."""
+    person, guest = {"kind": "person"}, {"kind": "guest", "link": "chosen"}
+    own, other = page.match("ataxx", person, guest), page.match("ataxx", guest, guest)
+    assert page.asking(own)["seat"] == 0
+    (found,) = page.get(f"/api/matches/{own}/links")["links"]
+    key = found["link"].partition("?token=")[2]
+    assert found["seat"] == 1
+    assert len(key) > 20, "the server chooses the key"
+    status, headers, _ = ask(page, "GET", f"/?token={key}", {"Host": HOST})
+    assert (status, headers["location"]) == (303, f"/#/match/{own}")
+    entry = {"Host": HOST, "Sec-Fetch-Site": "cross-site"}
+    status, again, said = ask(page, "GET", f"/?token={key}", entry)
+    assert (status, again["set-cookie"]) == (200, headers["set-cookie"])
+    assert key.encode() not in said
+    status, headers, _ = ask(page, "GET", f"/?token={key}", GOOD)
+    assert "set-cookie" not in headers, "the token of the server remains"
+    as_guest = {"Host": HOST, "Cookie": again["set-cookie"].partition(";")[0]}
+    kind = {"Content-Type": "application/json"}
+
+    def named(text: str) -> str:
+        return text.replace("{own}", own).replace("{other}", other)
+
+    for method, path, data, code in GUESTS:
+        body = named(data.decode()).encode()
+        status, _, said = ask(page, method, named(path), as_guest | kind, body)
+        assert status == code, (method, path, said)
+    status, _, said = ask(page, "GET", "/api/games", as_guest)
+    shown = json.loads(said)
+    assert (shown["guest"], shown["programs"], shown["runs"]) == (True, [], False)
+    status, _, said = ask(page, "GET", "/api/matches", as_guest)
+    assert [line["id"] for line in json.loads(said)["matches"]] == [own]
+    state = page.state(own)
+    assert (state["mine"], state["guests"], state["asking"]["seat"]) == ([0], [1], 0)
+    assert key not in json.dumps(state)
+    page.post(f"/api/matches/{own}/move", {"step": 0, "text": "1 1 2 2"})
+    assert page.asking(own)["seat"] == 1
+    status, _, _ = ask(
+        page, "POST", f"/api/matches/{own}/move", as_guest | kind, b'{"step":1,"text":"1 7 2 6"}'
+    )
+    assert status == 200
+    page.delete(f"/api/matches/{own}")
+    for seat in ({"Cookie": "quartet-{port}-seats=chosen"}, {"Cookie": "quartet-{port}-seats=."}):
+        assert ask(page, "GET", "/api/games", {"Host": HOST} | seat)[0] == 403
 
 
 def test_it_listens_to_this_machine_alone(page: Page) -> None:

@@ -1,16 +1,24 @@
-"""Programs that tests use and that not every machine has."""
+"""Find programs that not every machine has, and change texts, for tests."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDERS = ("a strategy", "Моя стратегия", "내 전략")
+"""Names of folders: with a space, in Cyrillic, in Hangul."""
+
 
 def need(package: str, *programs: str) -> str:
-    """The path of the first of these programs that is there. Without one the test is skipped,
-    saying what to install; in CI it fails."""
+    """Return the path of the first program that exists. Without one, skip the test and say what to
+    install; in CI, fail it."""
     for program in programs:
         found = shutil.which(program)
         if found is not None:
@@ -19,3 +27,16 @@ def need(package: str, *programs: str) -> str:
     if os.environ.get("CI"):
         pytest.fail(missing)
     pytest.skip(missing)
+
+
+def substituted(pattern: str, replacement: str, text: str) -> str:
+    """Return the text with the only match of a pattern replaced; `^` and `$` match at every
+    line."""
+    changed, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+    assert count == 1, f"{count} matches of {pattern!r}"
+    return changed
+
+
+def read_only(folder: Path) -> list[str]:
+    """Return the words that start a command for which the folder is read-only, also for root."""
+    return ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]

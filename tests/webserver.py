@@ -1,4 +1,4 @@
-"""A running `quartet serve`, as the tests of the page use it."""
+"""Run `quartet serve`, and call its API as clients do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ENOUGH = 90.0
-"""Seconds until a test gives up."""
+"""Seconds after which a test gives up."""
 
 
 @dataclass
 class Page:
-    """A server and who talks to it.
+    """A server and a client.
 
     Attributes:
-        process: Popen. address: str; with the token. base, token: str; its parts.
-        client: Client; that has the token.
+        process: The server's process.
+        address: The server's address with the token.
+        base: The address without the token.
+        token: The token.
+        client: A client that sends the token.
     """
 
     process: subprocess.Popen[str]
@@ -49,15 +53,15 @@ class Page:
         return int(self.base.rpartition(":")[2])
 
     def get(self, path: str, code: int = 200, **query: Any) -> Any:
-        """What a GET answers."""
+        """Send a GET request; return the answer."""
         return self._json(self.client.get(path, params=query), code)
 
     def post(self, path: str, data: Any = None, code: int = 200) -> Any:
-        """What a POST answers."""
+        """Send a POST request; return the answer."""
         return self._json(self.client.post(path, json=data or {}), code)
 
     def delete(self, path: str) -> Any:
-        """What a DELETE answers."""
+        """Send a DELETE request; return the answer."""
         return self._json(self.client.delete(path), 200)
 
     @staticmethod
@@ -66,13 +70,13 @@ class Page:
         return response.json()
 
     def upload(self, data: bytes, name: str = "game.log", code: int = 201) -> Any:
-        """Hand in a log."""
+        """Upload a log."""
         kind = {"Content-Type": "application/octet-stream"}
         found = self.client.post("/api/logs", params={"name": name}, content=data, headers=kind)
         return self._json(found, code)
 
     def match(self, game: str, *seats: dict[str, Any], **more: Any) -> str:
-        """Begin a match; gives its id."""
+        """Start a match; return its id."""
         found = self.post("/api/matches", {"game": game, "seats": seats, **more}, 201)
         return str(found["id"])
 
@@ -80,7 +84,7 @@ class Page:
         return self.get(f"/api/matches/{match}")
 
     def asking(self, match: str) -> Any:
-        """Wait until a person is asked, or the match has ended: then None."""
+        """Wait until a human is asked; return None if the match has ended."""
         return wait_for(
             lambda: (
                 (found["asking"] or found["ended"]) and found
@@ -90,7 +94,7 @@ class Page:
         )["asking"]
 
     def ended(self, match: str) -> Any:
-        """Wait until a match has ended; gives its state."""
+        """Wait until a match has ended; return its state."""
         return wait_for(lambda: found if (found := self.state(match))["ended"] else None)
 
     @contextmanager
@@ -104,10 +108,11 @@ class Page:
 
 
 class Follower:
-    """Who listens to events, as a browser's tab does.
+    """Receives events as a browser's tab does.
 
     Attributes:
-        events: list; name and data of what has come. last: str; the id of the last one.
+        events: Name and data of the events so far.
+        last: Id of the last event.
     """
 
     def __init__(self, page: Page, topics: tuple[str, ...], after: str) -> None:
@@ -144,11 +149,11 @@ class Follower:
             return
 
     def named(self, *names: str) -> list[Any]:
-        """The data of the events of these names."""
+        """Return the data of the events of these names."""
         return [data for name, data in list(self.events) if name in names]
 
     def until(self, *names: str, number: int = 1) -> list[Any]:
-        """Wait for so many events of these names."""
+        """Wait for `number` events of these names; return their data."""
         wait_for(lambda: len(self.named(*names)) >= number)
         return self.named(*names)
 
@@ -158,20 +163,25 @@ class Follower:
 
 
 def wait_for(look: Callable[[], Any], seconds: float = ENOUGH) -> Any:
-    """What `look` gives as soon as it gives something."""
+    """Call `look` until it returns a true value; return that."""
     until = time.monotonic() + seconds
     while not (found := look()):
-        assert time.monotonic() < until, "it does not come"
+        assert time.monotonic() < until, "timed out"
         time.sleep(0.02)
     return found
 
 
 @contextmanager
-def serving(*arguments: str, cwd: Any = None) -> Iterator[Page]:
-    """Run `quartet serve`; it has ended afterwards."""
+def serving(
+    *arguments: str, cwd: Any = None, stderr: int | None = None, own_data: bool = True
+) -> Iterator[Page]:
+    """Run `quartet serve`; afterwards it has ended. Without --data its data folder is new."""
+    if own_data and "--data" not in arguments:
+        arguments += ("--data", tempfile.mkdtemp())
     process = subprocess.Popen(
         [sys.executable, "-m", "quartet", "serve", *arguments],
         stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -186,3 +196,5 @@ def serving(*arguments: str, cwd: Any = None) -> Iterator[Page]:
             process.send_signal(signal.SIGTERM)
         process.wait(ENOUGH)
         process.stdout.close()
+        if process.stderr is not None:
+            process.stderr.close()

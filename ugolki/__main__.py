@@ -1,12 +1,12 @@
-"""`python -m ugolki [FOLDER]`: the contest's agent. It reads input.txt, writes output.txt and ends;
-`--help` tells the rest."""
+"""`python -m ugolki [FOLDER]`: the contest agent. It reads input.txt, writes output.txt and exits;
+see `--help`."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from core.agent.files import BAD_INPUT, FAILED, FileExchange, complain, exchange
+from core.agent.files import BAD_INPUT, FAILED, ExchangeFiles, complain, exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,15 +15,27 @@ if TYPE_CHECKING:
     from core.engine import Searcher
 
 TARGET = 0.33 if hasattr(sys, "frozen") else 0.40
-"""Seconds from the start of the process to its end: the judge allows 0.5.
+"""Seconds from the start of the process to its end; the judge allows 0.5.
 
-An executable unpacks itself and cleans up behind itself, and nobody has measured yet how long that
-takes on a contest's machine.
+An executable also unpacks itself and removes its files at the end. The time for that on the contest
+machine is unknown.
 """
 
 
-class Settings:
-    """What the caller chose, on the command line or else in the environment."""
+class AgentSettings:
+    """Settings from the command line or, by default, the environment.
+
+    Attributes:
+        folder: Folder of input.txt and output.txt.
+        player: Built-in player.
+        complaint: An unreadable variable of the environment, or None.
+        target: Seconds from the start of the process to its end.
+        early: Write output.txt at once, and improve it later.
+        memory: Use stall.txt.
+        nodes: Node limit, or None for a timed search.
+        seed: Seed of players with random choices, or None.
+        threads: Only checked here: the engine reads QUARTET_THREADS itself.
+    """
 
     __slots__ = (
         "complaint",
@@ -46,7 +58,7 @@ class Settings:
         self.memory = environment.get("QUARTET_MEMORY", "1") != "0"
         self.nodes: int | None = None
         self.seed: int | None = None
-        self.threads: int | None = None  # the engine looks for itself; here it is checked
+        self.threads: int | None = None
         for name, kind in (
             ("target", float),
             ("nodes", int),
@@ -56,21 +68,21 @@ class Settings:
             text = environment.get("QUARTET_" + name.upper())
             if text:
                 try:
-                    # as people write it in many languages
+                    # many languages write a decimal comma
                     setattr(self, name, kind(text.replace(",", ".")))
-                except ValueError:  # a contest is no place to refuse to play
+                except ValueError:  # report it, and play: a refusal would cost the turn
                     self.complaint = f"QUARTET_{name.upper()} is {text!r}, not a number"
 
 
-def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
-    """Options override the environment. Exits with status 2 on unknown ones."""
+def parse_arguments(arguments: Sequence[str], settings: AgentSettings) -> None:
+    """Override the environment by command-line options. Exit with status 2 on unknown ones."""
     import argparse  # noqa: PLC0415  (it costs milliseconds, and judges give no options)
 
     parser = argparse.ArgumentParser(
         prog="python -m ugolki",
         description="Play one move of Ugolki: read input.txt in FOLDER, write output.txt there.",
-        epilog="Exit status: 0 a move was written; 2 the input was bad (a move is written all the "
-        "same where there is one); 1 internal error.",
+        epilog="Exit status: 0: a move was written; 2: the input was bad (a move is still written "
+        "if one exists); 1: internal error.",
     )
     parser.add_argument(
         "folder",
@@ -84,7 +96,7 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         type=float,
         default=settings.target,
         metavar="SECONDS",
-        help="wall clock of the whole process, from its start by the system (default %(default)s; "
+        help="wall-clock time of the whole process, from its start (default: %(default)s; "
         "QUARTET_TARGET)",
     )
     parser.add_argument(
@@ -92,31 +104,30 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         dest="early",
         action="store_false",
         default=settings.early,
-        help="write output.txt once, at the end, instead of at once and better later "
-        "(QUARTET_EARLY=0)",
+        help="write output.txt only at the end; by default it is written at once and improved "
+        "during the search (QUARTET_EARLY=0)",
     )
     parser.add_argument(
         "--no-memory",
         dest="memory",
         action="store_false",
         default=settings.memory,
-        help="keep no memory.txt in FOLDER, by which the bot learns from move to move how the "
-        "others play, and no stall.txt, by which it leaves more time to a machine that holds it up "
+        help="do not use stall.txt, the longest pause of this machine, in FOLDER "
         "(QUARTET_MEMORY=0)",
     )
     parser.add_argument(
         "--player",
         default="bot",
         metavar="NAME",
-        help="another built-in player, e.g. greedy or brs:5, or options, as in bot:model=off "
-        "(default: bot)",
+        help="built-in player, such as greedy or brs:5, or options, as in bot:threads=1 "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--nodes",
         type=int,
         default=settings.nodes,
         metavar="N",
-        help="search N nodes instead of by the clock: without a memory, the same move every time "
+        help="search N nodes instead of until the time limit; the move is reproducible "
         "(QUARTET_NODES)",
     )
     parser.add_argument(
@@ -124,17 +135,22 @@ def parse_arguments(arguments: Sequence[str], settings: Settings) -> None:
         type=int,
         default=settings.seed,
         metavar="N",
-        help="for players that choose at random (QUARTET_SEED)",
+        help="seed of players with random choices (QUARTET_SEED)",
     )
     parser.parse_args(arguments, namespace=settings)
 
 
-def searching(settings: Settings) -> Callable[[bytes, Callable[[str], None]], str | None]:
-    """What `core.agent.files.exchange` asks. Raises ImportError when the extensions are not built,
-    QuartetError for an unknown player."""
-    # Everything here comes after the old answer has gone.
+def searching(settings: AgentSettings) -> Callable[[bytes, Callable[[str], None]], str | None]:
+    """Return the search function for `core.agent.files.exchange`.
+
+    Raises:
+        ImportError: The extensions are not built.
+        QuartetError: The player is unknown.
+    """
+    # These imports take time; the caller has deleted the old answer before.
     from core.agent import stalls  # noqa: PLC0415
     from core.limits import Limits, SearchInfo  # noqa: PLC0415
+    from core.native.clock import now  # noqa: PLC0415
     from core.timeman import process_limits  # noqa: PLC0415
     from ugolki import protocol  # noqa: PLC0415
     from ugolki.engine import Engine  # noqa: PLC0415
@@ -160,7 +176,7 @@ def searching(settings: Settings) -> Callable[[bytes, Callable[[str], None]], st
                 return f"{reading.complaint}; no legal move"
             answer(protocol.format_answer(move, 0))
             return reading.complaint
-        # Somebody set the limit of moves higher than ours, if the game goes on beyond it.
+        # If the game continues beyond MOVES, the judge's limit is higher.
         position = Position.from_cells(
             reading.cells, SEATS * reading.turn, max(protocol.MOVES, reading.turn + 1)
         )
@@ -178,15 +194,11 @@ def searching(settings: Settings) -> Callable[[bytes, Callable[[str], None]], st
         if engine is None:
             info = chosen.choose(position, limits)
         else:
-            if settings.memory:
-                engine.opponents.load(settings.folder, position)
             info = engine.choose(position, limits, report)
         report(info)
-        if engine is not None and settings.memory:
-            if by_clock:
-                stalls.keep(settings.folder, known, engine.stall)
-            if not position.over:
-                engine.opponents.save(settings.folder, position.play(info.move))
+        if engine is not None and settings.memory and limits.deadline is not None:
+            # A stall after the search counts too.
+            stalls.keep(settings.folder, known, max(engine.stall, now() - limits.deadline))
         if "QUARTET_INFO" in os.environ:
             complain(info.text())
         return settings.complaint
@@ -195,22 +207,22 @@ def searching(settings: Settings) -> Callable[[bytes, Callable[[str], None]], st
 
 
 def main(arguments: Sequence[str]) -> int:
-    settings = Settings(os.environ)
+    settings = AgentSettings(os.environ)
     if len(arguments) == 1 and not arguments[0].startswith("-"):
         settings.folder = arguments[0]
     elif arguments:
         parse_arguments(arguments, settings)
-    files = FileExchange(settings.folder, "input.txt", "output.txt", early=settings.early)
+    files = ExchangeFiles(settings.folder, "input.txt", "output.txt", early=settings.early)
     try:
         files.forget()
         search = searching(settings)
     except ImportError as error:
-        to_do = (
-            "this file is damaged"
+        remedy = (
+            "this file is corrupt"
             if hasattr(sys, "frozen")
             else "build the compiled modules first, with `python -m pip install -e .`"
         )
-        complain(f"{error.name or error} is missing: {to_do}")
+        complain(f"{error.name or error} is missing: {remedy}")
         return FAILED
     except (OSError, LookupError, ValueError) as error:  # an unknown name, a bad option
         complain(str(error))
@@ -219,5 +231,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    # The answer is on the disk: what an interpreter does on its way out only costs time.
+    # The answer is on the disk. Skip the interpreter's cleanup, which costs time.
     os._exit(main(sys.argv[1:]))

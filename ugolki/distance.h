@@ -1,7 +1,5 @@
 /* Steps from a cell to the target square of each seat; the second index is a cell code (see
-   rules.pxd).
-   * These are the numbers of geometry.distance; tests/test_ugolki_engine.py holds them against it.
- */
+   rules.pxd). tests/test_ugolki_engine.py compares them with geometry.distance. */
 #ifndef UGOLKI_DISTANCE_H
 #define UGOLKI_DISTANCE_H
 
@@ -37,7 +35,7 @@ static const uint8_t DISTANCE[4][128] = {
         1, 0, 0, 0, 7,  5, 3, 2, 2, 0, 9,  7,  5, 4, 4, 0, 11, 9, 7, 6, 6, 0, 0, 0,
     }};
 
-/* The cells of a class (see rules.pxd) that are so many steps from the square of a seat: by seat,
+/* The cells of a class (see rules.pxd) at a number of steps from the square of a seat: by seat,
    class and steps. */
 static const uint32_t AT_DISTANCE[4][4][13] = {
     {

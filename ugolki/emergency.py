@@ -1,5 +1,5 @@
-"""A move for an input.txt with a fault in it: slow and careful, on the reference rules, which know
-cells that cannot be read."""
+"""A move for an input.txt with errors. The search is slow: it uses the reference rules, which
+support unreadable cells."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ugolki.reference import Position
 
 
 def best_move(reading: Reading) -> tuple[int, ...] | None:
-    """The legal move that brings our pieces nearest to the square, or None where there is none.
+    """Return the legal move of seat 0 with the greatest gain, or None if there is none.
 
-    It touches doubtful rows only when nothing else can move: then a guess is better than no answer.
+    Doubtful rows count as walls. If no piece can move then, their cells are taken as read: a guess
+    is better than no answer.
     """
     careful = [
         UNREADABLE if index // SIZE in reading.doubtful else label

@@ -1,12 +1,12 @@
-"""The engine of Ugolki: Monte Carlo tree search over max^n values. The policy network says which
-moves to try, the opponents' network which moves the others are likely to make (network.h); after a
-playout in which everybody moves once, the value network says what the position is worth to whom.
-Who has been seen to play by an opponent policy is expected to go on so. docs/experiments 008 to 010
-and 016, 017 and 021 have what each part brought.
-"""
+"""The engine of Ugolki: Monte Carlo tree search with max^n values and neural networks."""
+
+# The policy network gives the priors of our moves, the opponents' network those of the others.
+# After a playout of one move per seat, the value network estimates the win shares. Gains of the
+# parts: docs/experiments/008 (search, networks), 016 (threads), 017 and 021 (opponents' network),
+# 025 (memory). A model of single opponents was removed: 026.
 
 import os
-from _thread import start_new_thread    # what threading is made of; that costs milliseconds
+from _thread import start_new_thread    # importing threading costs milliseconds
 from time import sleep
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
@@ -21,85 +21,73 @@ from core.native.clock cimport clock_now
 from core.native.cores cimport cores_usable
 from ugolki.evaluate cimport cost, distance_cost, gain, nearest
 from ugolki.nn.network cimport (
-    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
-    SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS, Network, Sight, SoloNetwork, network_fill,
-    network_inputs, network_logit, network_look, network_move, network_others, network_race,
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MAX_OUTPUT, NETWORK_MAX_ROW,
+    SOLO_INPUTS, SOLO_NOBODY, SOLO_STEPS, Network, BoardFeatures, network_fill,
+    network_inputs, network_logit, network_features, network_move, network_others, network_race,
     network_seen, network_shares, network_sum, solo_output, solo_sum
 )
-from ugolki.opponents.policies cimport LEVELS, Stop, policy_moves
 from ugolki.rules cimport (
     AT_DISTANCE, DISTANCE, MAX_MOVES, NOBODY, PASS_MOVE, SEATS, Board, Move, Position, generate,
     jump_targets, make, move_tuple, over, steps_below, steps_beside
 )
 
 from core.engine import (
-    CANDIDATES, EXPECTATION, FORGET, MULTIPV, OBSERVE, STOP, VISITS, Option, settled
+    CANDIDATES, EXPECTATION, MULTIPV, NEW_GAME, STOP, VISITS, Option, settled
 )
 from core.errors import RuleError, TextError
 from core.limits import Limits, SearchInfo
 from core.nn.sealed import resource, unseal
-from ugolki.opponents.model import OpponentModel
 
-BENCH_LIMITS = Limits(nodes=1000)
-"""Of each search of the fingerprint."""
-
-DEFAULT_ITERATIONS = 10_000
-"""Where the limits give neither nodes nor a deadline."""
+BENCH_LIMITS = Limits(nodes=1000)   # of each search of the fingerprint
+DEFAULT_ITERATIONS = 10_000         # of a search without nodes and deadline
 
 cdef enum:
     PLAYERS = SEATS
-    LEARNING_PART = 4           # of a move's time, one part of so many
-    # before the first report, whatever the deadline: less than a millisecond
+    # before the first report, whatever the deadline: less than a millisecond; not tuned
     FIRST_ITERATIONS = 128
-    # of the tree; with the edges about 63 MB, touched only as the tree grows
-    MOST_NODES = 150_000
-    MOST_EDGES = 3_000_000
-    MOST_THREADS = 32
-    PLAYOUT_PLIES = 4           # a move of everybody, before the networks judge
-    PLAYOUT_NOISE = 8           # sixteenths of a step, uniform, on every move's gain; 17 at most
-    MOST_GAIN = 512             # no single move gains or loses more cost
-    ALONE = 12                  # moves that cost a player who is alone a factor of e
-    # and by how many such factors a move that leads home sooner by one comes before another
+    # bound of the tree: 168 MB, about 1.2 million iterations
+    MAX_UNITS = 21_000_000
+    MAX_THREADS = 32
+    PLAYOUT_PLIES = 4           # one move per seat; 2 and 8 are weaker: docs/experiments/008
+    # of each move's gain, in sixteenths of a step; at most 17. 2 makes no difference:
+    # docs/experiments/008
+    PLAYOUT_NOISE = 8
+    MAX_GAIN = 512              # bound of a move's change of cost
+    # a lone seat: its value is e^(-moves / ALONE), its policy e^(-ALONE_PRIOR * solo distance); not
+    # tuned
+    ALONE = 12
     ALONE_PRIOR = 4
 
 ctypedef Board State
 
-THREADS = "QUARTET_THREADS"
-"""The environment variable that says how many threads an engine has that is not told otherwise."""
-WAIT = 0.0001
-"""Seconds between two looks at whether the other threads have ended."""
-
-cdef struct Networks:
-    Network value
-    Network policy
-    Network opponents
-    SoloNetwork solo
-
+THREADS = "QUARTET_THREADS"     # environment variable: default number of threads
+# seconds by which the other threads end before the first: a process lasts as long as its last
+# thread, and a busy machine may leave that waiting for a core; not tuned
+HELPERS_EARLY = 0.005
+WAIT = 0.0001       # seconds between two checks whether the other threads have ended
 
 cdef struct Context:
     Networks networks
     int prior_percent           # of the policy network's logits
-    int policy[LEVELS][SEATS]   # by which a seat's moves are predicted
-    const bint* stopped         # whether somebody asked for the end
 
 
 network_fill()
 
 
 cdef bint within(const int16_t* numbers, int rows) noexcept:
-    """Whether so many rows, bias and output weights, lying one after the other, are small enough
-    for network.h's sums."""
+    """Return true if `rows` rows, the bias and the output weights, which are contiguous, are small
+    enough for network.h's accumulators."""
     cdef int i
     for i in range((rows + 2) * NETWORK_HIDDEN):
         if abs(numbers[i]) > (
-            NETWORK_MOST_ROW if i < (rows + 1) * NETWORK_HIDDEN else NETWORK_MOST_OUTPUT
+            NETWORK_MAX_ROW if i < (rows + 1) * NETWORK_HIDDEN else NETWORK_MAX_OUTPUT
         ):
             return False
     return True
 
 
 cdef read_weights(bytes data, Networks* networks):
-    """Take the networks of a file of weights. Raises TextError where it is damaged or for other
+    """Read the networks of a weight file. Raises TextError if it is damaged, or for other
     networks."""
     cdef const Networks* found
     cdef bytes body = unseal("weights", data, "ugolki")[1]
@@ -112,11 +100,11 @@ cdef read_weights(bytes data, Networks* networks):
         and within(&found.opponents.rows[0][0], NETWORK_INPUTS)
         and within(&found.solo.rows[0][0], SOLO_INPUTS)
     ):
-        raise TextError("the weights of Ugolki hold a number that is too great for the networks")
+        raise TextError("a weight of Ugolki is too great for the networks")
     memcpy(networks, found, sizeof(Networks))
 
 
-# What the search kernel expects.
+# Interface of the search kernel, see maxn_mcts.pxi.
 
 cdef inline int to_move(const Board* b) noexcept nogil:
     return b.ply & 3
@@ -130,60 +118,61 @@ cdef inline void move_weights(
     const void* context, const Board* b, int seat, bint ours, const Move* moves, int count,
     float* weights
 ) noexcept nogil:
-    """The policy network's for us, the opponents' network's for the others, of the positions that
-    the moves lead to."""
+    """Write the softmax of the policy network (ours) or the opponents' network over the moves."""
     cdef const Networks* networks = &(<const Context*>context).networks
-    cdef const Network* network = &networks.policy if ours else &networks.opponents
-    cdef int percent = (<const Context*>context).prior_percent if ours else 100
-    cdef Sight sight
+    cdef int32_t logits[MAX_MOVES]
+    move_logits(
+        networks, &networks.policy if ours else &networks.opponents,
+        (<const Context*>context).prior_percent if ours else 100, b, seat, moves, count, logits
+    )
+    network_shares(logits, count, weights)
+
+
+cdef void move_logits(
+    const Networks* networks, const Network* network, int percent, const Board* b, int seat,
+    const Move* moves, int count, int32_t* logits
+) noexcept nogil:
+    """Compute the network's logit of each move of a seat, times percent / 100, in steps."""
+    cdef BoardFeatures board_features
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef int16_t solo_sums[NETWORK_HIDDEN]
     cdef int16_t moved[NETWORK_HIDDEN]
-    cdef int32_t outputs[MAX_MOVES]
     cdef int32_t others
     cdef int i, start, end
-    network_look(&networks.solo, b.own, &sight)
-    others = network_others(&sight, seat)
-    network_inputs(&sight, seat, b.ply + 1, b.last_ply, inputs)
+    network_features(&networks.solo, b.own, &board_features)
+    others = network_others(&board_features, seat)
+    network_inputs(&board_features, seat, b.ply + 1, b.last_ply, inputs)
     network_sum(network.rows, network.bias, inputs, NETWORK_ACTIVE - 2, sums)
     solo_sum(&networks.solo, b.own[seat], seat, solo_sums)
     for i in range(count):
         start, end = network_seen[seat][moves[i] >> 8], network_seen[seat][moves[i] & 0xFF]
         network_move(solo_sums, networks.solo.rows[end], networks.solo.rows[start], moved)
-        if others == SOLO_NOBODY:   # nobody is there whom the networks know
-            outputs[i] = -ALONE_PRIOR * solo_output(&networks.solo, moved)
+        if others == SOLO_NOBODY:   # no opponent, which the networks do not know
+            logits[i] = -ALONE_PRIOR * solo_output(&networks.solo, moved)
             continue
         network_race(solo_output(&networks.solo, moved), others, inputs)
         network_move(sums, network.rows[end], network.rows[start], moved)
-        # in place: they begin as its bias
+        # in place, with itself as the bias
         network_sum(network.rows, moved, inputs, 2, moved)
-        outputs[i] = network_logit(network, moved) * percent // 100
-    network_shares(outputs, count, weights)
-
-
-cdef int predict(
-    const void* context, const Board* b, int level, Move* found
-) noexcept nogil:
-    cdef const Context* ours = <const Context*>context
-    return policy_moves(ours.policy[level][b.ply & 3], level, b, found, ours.stopped)
+        logits[i] = network_logit(network, moved) * percent // 100
 
 
 cdef inline int noise(uint64_t* random) noexcept nogil:
-    """Uniform below PLAYOUT_NOISE: Knuth's MMIX generator, whose high bits are good enough."""
+    """Return a uniform number below PLAYOUT_NOISE: Knuth's MMIX generator (its high bits)."""
     random[0] = random[0] * <uint64_t>6364136223846793005 + <uint64_t>1442695040888963407
     return <int>((random[0] >> 33) % PLAYOUT_NOISE)
 
 
 cdef inline Move greedy_move(const Board* b, uint64_t* random) noexcept nogil:
-    """The move of the greatest gain, give or take the noise; PASS_MOVE where the seat is stuck.
+    """Return the move of the greatest gain plus noise; PASS_MOVE if the seat has no move.
 
-    The noise is less than any step is worth: of a piece only the moves that lead it nearest count,
-    and moves that lead no piece nearer only where there are no others.
+    The noise is less than the value of a step. So only the moves that bring a piece nearest count;
+    moves that bring no piece nearer count only if there are no others.
     """
     cdef Move moves[MAX_MOVES]
     cdef Move best = PASS_MOVE
-    cdef int best_value = -MOST_GAIN
+    cdef int best_value = -MAX_GAIN
     cdef int k, i, count, start, d, near, value, noisy
     cdef uint32_t pieces, piece, jumps, ends[3]
     cdef int seat = b.ply & 3
@@ -227,8 +216,8 @@ cdef inline Move greedy_move(const Board* b, uint64_t* random) noexcept nogil:
     return best
 
 
-cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
-    """Everybody takes the greatest gain once, give or take the noise."""
+cdef void playout(Board* b, uint64_t* random) noexcept nogil:
+    """Play PLAYOUT_PLIES noisy greedy plies."""
     cdef int _ply
     for _ply in range(PLAYOUT_PLIES):
         if over(b):
@@ -237,14 +226,15 @@ cdef inline void playout(Board* b, uint64_t* random) noexcept nogil:
 
 
 cdef inline void win_shares(const void* context, const Board* b, float* shares) noexcept nogil:
-    """Where the game is over, 1 divided among the lowest penalties; before, as the value network
-    sees it.
+    expected_shares(&(<const Context*>context).networks, b, shares)
 
-    A player who is alone has nobody to share with: what counts is to be home soon, in proportion to
-    e^(-moves / ALONE).
+
+cdef void expected_shares(const Networks* networks, const Board* b, float* shares) noexcept nogil:
+    """Write the win shares: exact if the game is over (ties share), else the value network's.
+
+    A lone player has no one to share with; its number is e^(-moves / ALONE), to get home early.
     """
-    cdef const Networks* networks = &(<const Context*>context).networks
-    cdef Sight sight
+    cdef BoardFeatures board_features
     cdef uint16_t inputs[NETWORK_ACTIVE]
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef int32_t outputs[PLAYERS]
@@ -264,11 +254,11 @@ cdef inline void win_shares(const void* context, const Board* b, float* shares) 
         for i in range(players):
             found[i] = 1 if b.penalty[playing[i]] == least else 0
     else:
-        network_look(&networks.solo, b.own, &sight)
+        network_features(&networks.solo, b.own, &board_features)
         if players == 1:
             seat = playing[0]
             steps = SOLO_STEPS * (b.ply // 4) + (
-                0 if least == 0 else max(SOLO_STEPS, sight.solo[seat])
+                0 if least == 0 else max(SOLO_STEPS, board_features.solo[seat])
             )
             outputs[0] = 0
             outputs[1] = -steps // ALONE
@@ -276,7 +266,7 @@ cdef inline void win_shares(const void* context, const Board* b, float* shares) 
             shares[seat] = found[1]
             return
         for i in range(players):
-            network_inputs(&sight, playing[i], b.ply, b.last_ply, inputs)
+            network_inputs(&board_features, playing[i], b.ply, b.last_ply, inputs)
             network_sum(networks.value.rows, networks.value.bias, inputs, NETWORK_ACTIVE, sums)
             outputs[i] = network_logit(&networks.value, sums)
         network_shares(outputs, players, found)
@@ -290,40 +280,38 @@ include "maxn_mcts.pxi"
 
 
 cdef class Engine:
-    """Chooses moves; it owns the tree, which it makes anew for every choice."""
+    """See engine.pyi."""
 
-    CAPABILITIES = frozenset({STOP, FORGET, OBSERVE, CANDIDATES, VISITS, EXPECTATION, MULTIPV})
-    SCORE_UNIT = "expected share of the win in thousandths"
+    CAPABILITIES = frozenset({STOP, NEW_GAME, CANDIDATES, VISITS, EXPECTATION, MULTIPV})
+    SCORE_UNIT = "expected win share in thousandths"
     OPTIONS = (
-        Option("weights", str, "", "file of weights"),
-        Option("exploration", float, 0.6, "PUCT: what a prior is multiplied by", 0, 100),
+        Option("weights", str, "", "file of the networks' weights [default: the package's own]"),
+        # docs/experiments/008
+        Option("exploration", float, 0.6, "PUCT: factor of the priors", 0, 100),
         Option(
             "first_play", float, 0.8,
-            "value of a move that was never tried, as a part of its position's", 0, 10
+            "PUCT: value of an untried move, as a part of its position's mean", 0, 10
         ),
-        # what learns from a search's choices is too sure of them
-        Option("prior_percent", int, 40, "percent of the policy network's logits", 0, 1000),
-        Option("model", bool, True, "whether it learns how the others play"),
+        # a network that learns from a search's choices is overconfident
+        Option("prior_percent", int, 40, "policy temperature: percent of its logits", 0, 1000),
+        Option("model", bool, False, "has no effect; older commands may have it"),
         Option(
             "threads", int, 0,
-            "of a search; 0: one by nodes, by the clock QUARTET_THREADS, or else one for each core",
-            0, MOST_THREADS
+            "threads per search; 0: 1 at a node limit; if timed, QUARTET_THREADS, or one per core",
+            0, MAX_THREADS
         ),
     )
 
     cdef MctsTree* tree
     cdef Board root             # of the tree
     cdef Context* context
-    cdef Stop stopping          # says what `tree.stopped` says, where the tree does not go
-    cdef bint learning          # whether it learns how the others play
-    cdef int threads            # of a search; 0: as many as there are cores, if it is by the clock
-    cdef int32_t helping        # threads that search beside the one that was asked
-    cdef readonly object opponents  # OpponentModel
+    cdef int threads            # option threads
+    cdef int32_t helping        # number of running threads besides the calling one
 
     def __cinit__(self, **options):
         settings = settled(Engine.OPTIONS, options)
         self.context = <Context*>malloc(sizeof(Context))
-        self.tree = mcts_new(MOST_NODES, MOST_EDGES)
+        self.tree = mcts_new(MAX_UNITS)
         if self.tree == NULL or self.context == NULL:
             raise MemoryError
         weights = settings["weights"]
@@ -333,46 +321,27 @@ cdef class Engine:
             resource(weights) if isinstance(weights, str) else weights, &self.context.networks
         )
         self.context.prior_percent = settings["prior_percent"]
-        self.learning = settings["model"]
         self.threads = settings["threads"]
-        self.stopping = Stop()
-        self.context.stopped = &self.stopping.asked
         self.tree.context = self.context
-        self.tree.predict = predict
         self.tree.exploration = settings["exploration"]
         self.tree.first_play = settings["first_play"]
-        self.opponents = OpponentModel()
 
     def __dealloc__(self):
         mcts_free(self.tree)
         free(self.context)
 
-    def observe(self, Position position, move):
-        """Somebody else made this move. What it tells of its player is found out at our next
-        choice: then the time for it is ours."""
-        if self.learning:
-            self.opponents.observe(position, move)
-
-    def forget(self):
-        """Begin a new game: the others may be others."""
-        self.opponents = OpponentModel()
+    def new_game(self):
+        # see engine.pyi
+        self.rest()
+        self.tree.node_count = 0
 
     def stop(self):
-        """End the search that runs in another thread; it returns what it has found."""
+        # see engine.pyi
         put_i32(&self.tree.stopped, True)
-        self.stopping.asked = True
 
     def choose(self, Position position, limits, report=None):
-        """The most visited move. See `core.engine.Engine`.
-
-        `report` is called with a first outcome within a millisecond and whenever a better move is
-        found. Nodes are iterations, the score is the expected share of the win in thousandths, and
-        the depth is the length of the principal variation; `limits.depth` is no bound for a tree
-        search. The first 128 iterations are made whatever the deadline; what is not learned of the
-        others when the search is stopped is lost. One thread gives the same answer for the same
-        nodes, several do not. Where the game is over (a judge that plays on), the move that leaves
-        the least cost. Raises RuleError when no piece can move.
-        """
+        # A few iterations, and a first report. Then iterate in chunks, on all threads, and report
+        # each change of the best lines.
         cdef MctsTree* tree = self.tree
         cdef Board root = position.board
         cdef Move moves[MAX_MOVES]
@@ -385,7 +354,6 @@ cdef class Engine:
         if count == 0:
             raise RuleError("no piece can move")
         self.rest()
-        self.opponents.see(position)
         self.root = root
         tree.node_count = 0
         if over(&root):
@@ -395,15 +363,8 @@ cdef class Engine:
         elif limits.nodes is not None:
             most = limits.nodes
         put_i32(&tree.stopped, False)
-        self.stopping.asked = False
         done = self.first_iterations(most, limits)
         reported = []
-        if self.opponents.observed and (deadline == 0 or clock_now() < deadline):
-            if report is not None:
-                for line in self.lines(wanted, done, started):
-                    report(line)
-            self.learn(0 if deadline == 0 else started + (deadline - started) / LEARNING_PART)
-            done = self.first_iterations(most, limits)
         tree.most = most
         tree.late = 0 if limits.late is None else limits.late
         tree.workers[0].deadline = deadline
@@ -422,49 +383,41 @@ cdef class Engine:
                 chunk = min(most - done, done, <uint64_t>4096)
                 with nogil:
                     chunk = mcts_run(tree, 0, &root, chunk, deadline)
-                if chunk == 0:      # the others are at the last iterations
+                if chunk == 0:      # other threads make the last iterations
                     sleep(WAIT)
                 done = peek_u64(&tree.done)
         finally:
-            put_i32(&tree.stopped, True)    # who still searches is not waited for
+            put_i32(&tree.stopped, True)    # the other threads end by themselves
 
     def candidates(self):
-        """What the last search thinks of each move, the most visited first; nothing where it needed
-        none. See `core.engine.Capable`.
-
-        Under "share" what the mover may expect of the win, under "order" the seats as they are
-        expected to finish, under "penalty" what is left of the mover's: both by the mean over all
-        positions where the tree ends, as often as each was visited.
-        """
+        # costs and penalties: means over all leaves below the move, weighted by visits
         cdef MctsTree* tree = self.tree
-        cdef MctsEdge* edge
+        cdef TreeNode* node = mcts_node(tree, 0)
         cdef double costs[PLAYERS]
         cdef double penalties[PLAYERS]
-        cdef int32_t i
+        cdef int i
         rows = []
         self.rest()
         if tree.node_count == 0:
             return rows
-        for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count):
-            edge = &tree.edges[i]
-            if edge.visits == 0:
+        for i in range(node.count):
+            if mcts_visits(node, i) == 0:
                 continue
             costs[:] = [0, 0, 0, 0]
             penalties[:] = [0, 0, 0, 0]
-            add_ends(tree, &self.root, edge, costs, penalties)
+            add_ends(tree, &self.root, node, i, costs, penalties)
             playing = [seat for seat in range(PLAYERS) if self.root.penalty[seat] != NOBODY]
             rows.append({
-                "move": move_tuple(edge.move),
-                "visits": edge.visits,
-                "share": edge.total / edge.visits,
+                "move": move_tuple(mcts_move(node, i)),
+                "visits": mcts_visits(node, i),
+                "share": mcts_total(node, i) / mcts_visits(node, i),
                 "order": " ".join(map(str, sorted(playing, key=lambda seat: costs[seat]))),
-                "penalty": penalties[self.root.ply & 3] / edge.visits,
+                "penalty": penalties[self.root.ply & 3] / mcts_visits(node, i),
             })
         return sorted(rows, key=lambda row: (-row["visits"], -row["share"]))
 
     def expectation(self):
-        """Every seat's share of the win as the last search saw it, adding up to 1; None where it
-        needed no tree."""
+        # see engine.pyi
         cdef MctsTree* tree = self.tree
         cdef int seat
         self.rest()
@@ -473,23 +426,22 @@ cdef class Engine:
         return tuple([mcts_share(tree, seat) for seat in range(PLAYERS)])
 
     def visits(self):
-        """How often the last search tried each move, the most first, without those it never
-        tried."""
+        # see engine.pyi
         cdef MctsTree* tree = self.tree
-        cdef int32_t i
+        cdef TreeNode* node = mcts_node(tree, 0)
+        cdef int i
         self.rest()
         if tree.node_count == 0:
             return []
         tried = [
-            (tree.edges[i].visits, move_tuple(tree.edges[i].move))
-            for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
-            if tree.edges[i].visits
+            (mcts_visits(node, i), move_tuple(mcts_move(node, i)))
+            for i in range(node.count)
+            if mcts_visits(node, i)
         ]
         return [(move, count) for count, move in sorted(tried, reverse=True)]
 
     def prediction(self, Position position):
-        """How likely somebody of whom nothing is known makes each of the moves there are: what the
-        opponents' network says, as dict[Move, float]; nothing where no piece can move."""
+        # see engine.pyi
         cdef const Board* board = &position.board
         cdef Move moves[MAX_MOVES]
         cdef float weights[MAX_MOVES]
@@ -506,130 +458,108 @@ cdef class Engine:
 
     @property
     def stall(self):
-        """The longest that the last search was kept from looking at the clock: seconds."""
+        # see engine.pyi
         return self.tree.workers[0].stall
 
     cdef int thread_count(self, limits):
-        """Threads for a search within these limits."""
+        """Return the number of threads for a search within these limits."""
         if self.threads > 0:
             return self.threads
         if limits.nodes is not None or limits.deadline is None:
-            return 1    # the same answer every time
+            return 1    # deterministic
         text = os.environ.get(THREADS, "")
-        return min(int(text) if text.isdecimal() and int(text) else cores_usable(), MOST_THREADS)
+        return min(int(text) if text.isdecimal() and int(text) else cores_usable(), MAX_THREADS)
 
     cdef start_helpers(self, double deadline):
-        """Have the tree's other threads search it as well; those that cannot be had are done
-        without."""
+        """Start the tree's other threads; continue without those that cannot be started."""
         cdef int number
         for number in range(1, self.tree.threads):
             add_i32(&self.helping, 1, True)
             try:
-                start_new_thread(help_search, (self, number, deadline))
+                start_new_thread(
+                    help_search, (self, number, deadline - HELPERS_EARLY if deadline > 0 else 0)
+                )
             except RuntimeError:
                 add_i32(&self.helping, -1, True)
                 return
 
     cdef rest(self):
-        """Wait until no thread searches any more; while a search goes on (whoever it reports to may
-        ask), nothing is waited for."""
+        """Wait until no thread searches. During a search (its reports may call this), do not
+        wait."""
         while peek_i32(&self.tree.stopped) and peek_i32(&self.helping):
             sleep(WAIT)
 
     cdef uint64_t first_iterations(self, uint64_t most, limits):
-        """Begin the tree with at most so many of them, by one thread; returns how many there
-        were."""
+        """Restart the tree, make the first iterations in one thread, and return their number."""
         cdef int threads = self.thread_count(limits)
         cdef Board* root = &self.root
         cdef MctsTree* tree = self.tree
         cdef uint64_t done
-        self.expect(root.ply & 3)
         with nogil:
             mcts_start(tree, root, root.key, threads)
             done = mcts_run(tree, 0, root, min(most, <uint64_t>FIRST_ITERATIONS), 0)
         return done
 
-    cdef learn(self, double deadline):
-        """Have the opponent model learn from what it has observed."""
-        likelihoods = []
-        for position, move in self.opponents.observed:
-            shares = self.prediction(position)
-            likelihoods.append(shares[move] if len(shares) > 1 else 0)
-        self.opponents.learn(likelihoods, deadline, self.stopping)
-
-    cdef expect(self, int own):
-        """Have the tree of our own seat predict the others as the opponent model does."""
-        cdef int seat, level
-        self.tree.levels = LEVELS
-        for level in range(LEVELS):
-            for seat in range(SEATS):
-                self.context.policy[level][seat], self.tree.confidence[level][seat] = (
-                    (0, 0) if own == seat else self.opponents.expectation(seat, level)
-                )
-
     cdef list best_edges(self, int wanted):
-        """The root's edges that were visited most, the best first; one at least."""
-        cdef MctsTree* tree = self.tree
-        cdef int32_t i
+        """Return the most visited edges of the root, the best first; at least one."""
+        cdef TreeNode* node = mcts_node(self.tree, 0)
+        cdef int i
         if wanted <= 1:
-            return [mcts_best(tree, 0)]
+            return [mcts_best(node)]
         edges = [
-            (-<int64_t>peek_u32(&tree.edges[i].visits), -peek_float(&tree.edges[i].total), i)
-            for i in range(tree.nodes[0].first, tree.nodes[0].first + tree.nodes[0].count)
-            if peek_u32(&tree.edges[i].visits)
+            (-<int64_t>mcts_visits(node, i), -mcts_total(node, i), i)
+            for i in range(node.count)
+            if mcts_visits(node, i)
         ]
-        return [edge for _, _, edge in sorted(edges)[:wanted]] or [mcts_best(tree, 0)]
+        return [edge for _, _, edge in sorted(edges)[:wanted]] or [mcts_best(node)]
 
     cdef list lines(self, int wanted, uint64_t iterations, double started):
-        """The best lines, by their ranks."""
+        """Return the best lines, by rank."""
         return [
             self.outcome(edge, rank, iterations, started)
             for rank, edge in enumerate(self.best_edges(wanted), start=1)
         ]
 
-    cdef outcome(self, int32_t best, int rank, uint64_t iterations, double started):
-        """The line that begins with an edge of the root."""
-        cdef MctsTree* tree = self.tree
-        cdef int score = <int>(
-            1000 * peek_float(&tree.edges[best].total)
-            / max(<uint32_t>1, peek_u32(&tree.edges[best].visits))
-        )
-        line = [move_tuple(tree.edges[best].move)]
-        while acquire_i32(&tree.edges[best].child) > 0:
-            best = mcts_best(tree, tree.edges[best].child)
-            if peek_u32(&tree.edges[best].visits) == 0:
+    cdef outcome(self, int edge, int rank, uint64_t iterations, double started):
+        """Return the line that begins with an edge of the root."""
+        cdef TreeNode* node = mcts_node(self.tree, 0)
+        cdef uint32_t visits = mcts_visits(node, edge)
+        cdef int score = <int>(1000 * mcts_total(node, edge) / max(<uint32_t>1, visits))
+        line = [move_tuple(mcts_move(node, edge))]
+        while mcts_child(node, edge) > 0:
+            node = mcts_node(self.tree, mcts_child(node, edge))
+            edge = mcts_best(node)
+            if mcts_visits(node, edge) == 0:
                 break
-            line.append(move_tuple(tree.edges[best].move))
+            line.append(move_tuple(mcts_move(node, edge)))
         return SearchInfo(
-            line[0], score, len(line), iterations, clock_now() - started, tuple(line), rank
+            line[0], score, len(line), iterations, clock_now() - started, tuple(line), rank, visits
         )
 
 
 def help_search(Engine engine, int number, double deadline):
-    """What another thread does: search the engine's tree as the thread of that number."""
+    """Search an engine's tree as thread `number`."""
     with nogil:
         mcts_run(engine.tree, number, &engine.root, <uint64_t>1 << 62, deadline)
         add_i32(&engine.helping, -1, True)
 
 
 cdef void add_ends(
-    const MctsTree* tree, const Board* before, const MctsEdge* edge, double* costs,
+    const MctsTree* tree, const Board* before, const TreeNode* node, int edge, double* costs,
     double* penalties
 ) noexcept nogil:
-    """Add up every seat's cost and penalty where the tree below the edge ends, each position as
-    often as it was visited."""
+    """Add each seat's costs and penalties at the leaves below an edge, weighted by visits."""
     cdef Board board = before[0]
-    cdef const MctsNode* node
-    cdef int32_t i
-    cdef int seat
-    cdef uint32_t here = edge.visits
-    make(&board, edge.move)
-    if edge.child > 0:
-        node = &tree.nodes[edge.child]
-        for i in range(node.first, node.first + node.count):
-            if tree.edges[i].visits:
-                here -= tree.edges[i].visits
-                add_ends(tree, &board, &tree.edges[i], costs, penalties)
+    cdef const TreeNode* child
+    cdef int i, seat
+    cdef uint32_t here = mcts_visits(node, edge)
+    make(&board, mcts_move(node, edge))
+    if mcts_child(node, edge) > 0:
+        child = mcts_node(tree, mcts_child(node, edge))
+        for i in range(child.count):
+            if mcts_visits(child, i):
+                here -= mcts_visits(child, i)
+                add_ends(tree, &board, child, i, costs, penalties)
     for seat in range(PLAYERS):
         if here and board.penalty[seat] != NOBODY:
             costs[seat] += here * <double>(cost(&board, seat))
@@ -637,7 +567,7 @@ cdef void add_ends(
 
 
 cdef final_move(const Board* board, const Move* moves, int count):
-    """The move after which the seat to move has the least cost."""
+    """Return the move after which the seat to move has the least cost."""
     cdef int seat = board.ply & 3
     cdef int i
     cdef int best = 0

@@ -1,8 +1,8 @@
-"""What a position costs a player and which moves look good at a glance, from the distances to the
-squares alone: for playouts, where the game is over, and to say in what order the seats will finish.
+"""A static evaluation by the distances to the squares alone, for playouts, finished games, and the
+expected order of the seats.
 
-A player's cost is the sum over its pieces of 16 d + d * d, d being the steps to its square: the
-square makes stragglers dearer than their share of the penalty.
+A player's cost is the sum over its pieces of 16 d + d * d, d = steps to its square. The square
+makes stragglers more expensive than their part of the penalty.
 """
 
 from libc.stdint cimport uint32_t
@@ -14,17 +14,17 @@ from ugolki.rules cimport (
 
 
 cdef inline int distance_cost(int d) noexcept nogil:
-    """Of a piece so many steps from its square, in sixteenths of a step."""
+    """Return the cost of a piece at distance d, in sixteenths of a step."""
     return 16 * d + d * d
 
 
 cdef inline int piece_cost(int seat, int cell) noexcept nogil:
-    """In sixteenths of a step."""
+    """Return the cost of a seat's piece on a cell, in sixteenths of a step."""
     return distance_cost(DISTANCE[seat][cell])
 
 
 cdef inline int cost(const Board* b, int seat) noexcept nogil:
-    """The seat's cost; 0 at home."""
+    """Return the seat's cost; 0 at home."""
     cdef int k
     cdef int total = 0
     cdef uint32_t pieces
@@ -37,12 +37,12 @@ cdef inline int cost(const Board* b, int seat) noexcept nogil:
 
 
 cdef inline int gain(int seat, Move move) noexcept nogil:
-    """By how much a move lowers its seat's cost."""
+    """Return the decrease of the seat's cost by a move."""
     return piece_cost(seat, move >> 8) - piece_cost(seat, move & 0xFF)
 
 
 cdef inline int nearest(int seat, int k, uint32_t cells, int most) noexcept nogil:
-    """The least distance among cells of class k, `most` where none is nearer."""
+    """Return the smallest distance among cells of class k, at most `most`."""
     cdef int d
     for d in range(most):
         if cells & AT_DISTANCE[seat][k][d]:

@@ -1,22 +1,19 @@
-"""Cells, seats and views of Ugolki: everything that follows from the picture of the empty board. It
-imports nothing.
+"""Cells, seats and views of the empty board. This module imports nothing.
 
-A cell is (column, row), counted from 0 at the top left of the absolute board, which is seat 0's
-view.
+A cell is (column, row), from 0 at the top left. The absolute board is seat 0's view.
 """
 
 SIZE = 10
 PIECES = 6
 SEATS = 4
 FIRST_GOAL_LINE = 6
-"""The target square is columns and rows 6 to 9 of the owner's view."""
+"""First column and row of the target square in the owner's view; the last is 9."""
 HOME = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3))
-"""Where the six pieces start, in the owner's view."""
+"""Start cells of the six pieces in the owner's view."""
 
 
 def seen(seat: int, column: int, row: int) -> tuple[int, int]:
-    """The absolute cell (column, row) as `seat` sees it: the board turned so that its owner sits at
-    the top left."""
+    """Map an absolute cell to the view of `seat`, in which its own pieces start at the top left."""
     if seat == 0:
         return column, row
     if seat == 1:
@@ -27,12 +24,12 @@ def seen(seat: int, column: int, row: int) -> tuple[int, int]:
 
 
 def absolute(seat: int, column: int, row: int) -> tuple[int, int]:
-    """The absolute cell of what `seat` sees at (column, row); the inverse of `seen`."""
+    """Map a cell in the view of `seat` to the absolute cell; the inverse of `seen`."""
     return seen(-seat % SEATS, column, row)
 
 
 def distance(seat: int, column: int, row: int) -> int:
-    """Steps from an absolute cell to the target square of `seat`: pieces move orthogonally, so it
-    is the Manhattan distance."""
+    """Return the number of steps from an absolute cell to the target square of `seat`: the
+    Manhattan distance, because pieces move orthogonally."""
     column, row = seen(seat, column, row)
     return max(0, FIRST_GOAL_LINE - column) + max(0, FIRST_GOAL_LINE - row)

@@ -1,5 +1,5 @@
-"""The built-in players of Ugolki, by name. All but `bot` are frozen: opponents to measure against
-must not improve with us."""
+"""The built-in players of Ugolki, by name. All strong players but `bot` are frozen: opponents in
+measurements must not change with the engine."""
 
 from __future__ import annotations
 
@@ -20,13 +20,22 @@ if TYPE_CHECKING:
     from core.rules import Move, Position
 
 PACKED = ("bot", "greedy", "random")
-"""The players that a package has."""
-NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611", "pool:3", "pool:9", "pool:17")
+"""The players that a submission contains."""
+NAMES = (*PACKED, "brs:5", "uct:1000", "beam:100", "bot2611", "ucb", "pool:3", "pool:9", "pool:17")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:
-    """The built-in player of that name, with options as in bot:weights=FILE; `seed` makes its
-    random choices reproducible. Raises UnknownNameError, TextError, ImportError."""
+    """Return a built-in player by name, with options as in bot:weights=FILE.
+
+    Args:
+        name: Name and options.
+        seed: Seed of its random choices; None: not reproducible.
+
+    Raises:
+        UnknownNameError: There is no such player.
+        TextError: An option is wrong.
+        ImportError: The player's module is not compiled, or not in this package.
+    """
     return configured(name, lambda bare: _maker(bare, seed))
 
 
@@ -42,14 +51,14 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
 
         return Engine
     if name == "greedy":
-        return lambda: Greedy(Random(seed), gain, playing_on)  # one ply on the own penalty
+        return lambda: Greedy(Random(seed), gain, playing_on)  # one ply, own penalty only
     if name == "random":
         return lambda: Uniform(Random(seed), playing_on)
     return frozen_player(_frozen, name, PACKED, (*NAMES, "or other numbers"), seed)
 
 
 def gain(position: Position, move: Move) -> int:
-    """By how much a move lowers the penalty of the seat to move."""
+    """Return the reduction of the mover's penalty by a move."""
     seat = position.to_move
     return (
         0 if move == PASS else distance(seat, move[0], move[1]) - distance(seat, move[2], move[3])
@@ -57,8 +66,8 @@ def gain(position: Position, move: Move) -> int:
 
 
 def playing_on(position: Position) -> list[Move]:
-    """What can be played, also when somebody is home: a judge may have the round finished. Raises
-    RuleError when no piece can move."""
+    """Return the playable moves, even if a player is home: a judge may finish the round. Raises
+    RuleError if no piece can move."""
     moves = position.legal() or position.pseudolegal()
     if not moves:
         raise RuleError("no piece can move")

@@ -1,7 +1,6 @@
-"""Ugolki's texts in both directions: input.txt and output.txt, shared by agent and referee.
-Translation and nothing else.
+"""Parser and writer of input.txt and output.txt, for agent and referee.
 
-It imports next to nothing, for the agent is started anew for every move.
+The module imports almost nothing, because the agent starts once per move.
 """
 
 from __future__ import annotations
@@ -10,23 +9,23 @@ from core.errors import TextError
 from ugolki.geometry import PIECES, SEATS, SIZE, absolute, seen
 
 MOVES = 50
-"""Turns for each player until the game is stopped, by the contest's default."""
+"""Turns per player before the game is stopped, in the contest."""
 PASS = (-1, -1, -1, -1)
-"""The ply of a player who is stuck. It has no text: its output.txt is missing."""
+"""The ply of a player without a legal move. It has no text: output.txt is missing then."""
 UNREADABLE = SEATS + 1
-"""The label of a cell that could not be read: it can be neither entered nor jumped."""
+"""The label of an unreadable cell, which pieces cannot enter or jump over."""
 
 CELLS = SIZE * SIZE
 
 
 class Reading:
-    """What could be made of an input.txt.
+    """The contents of an input.txt, as far as it is readable.
 
     Attributes:
-        turn: the move number, from 0.
-        cells: 100 labels row by row, as the reader sees them: 1 is the reader.
-        complaint: what is wrong with the text, in one sentence, or None.
-        doubtful: rows of the wrong length, whose cells are a guess.
+        turn: Move number, from 0.
+        cells: 100 labels row by row, in the reader's view: 1 is the reader.
+        complaint: The first error in the text, in one sentence, or None.
+        doubtful: Rows of the wrong length, whose cells are a guess.
     """
 
     __slots__ = ("cells", "complaint", "doubtful", "turn")
@@ -41,11 +40,12 @@ class Reading:
 
 
 def read_input(data: bytes) -> Reading:
-    """Read an input.txt, making the best of what real servers write; whatever is wrong with it goes
-    into the complaint.
+    """Read an input.txt as far as possible. An error does not raise; it is the complaint.
 
-    Taken without complaint: any white space or none between the digits, CRLF, a byte order mark, no
-    newline at the end, players who are not there, other players' pieces missing.
+    These are accepted without complaint:
+
+    - any white space or none between the digits, CRLF, a byte order mark, no newline at the end
+    - absent players, and other players with fewer pieces
     """
     number, rows, complaint = _layout(_decode(data))
     doubtful = [r for r, row in enumerate(rows) if len(row) != SIZE]
@@ -69,7 +69,7 @@ def read_input(data: bytes) -> Reading:
 
 
 def parse_input(text: str) -> tuple[int, list[int]]:
-    """The move number and the 100 labels of an input.txt without fault. Raises TextError."""
+    """Return the move number and the 100 labels of an input.txt. Raises TextError on any error."""
     reading = read_input(text.encode())
     if reading.complaint is not None:
         raise TextError(reading.complaint)
@@ -77,7 +77,7 @@ def parse_input(text: str) -> tuple[int, list[int]]:
 
 
 def format_input(cells: tuple[int, ...], ply: int) -> str:
-    """The input.txt that the seat to move at `ply` gets; `cells` as in `reference.Position`."""
+    """Return the input.txt for the seat to move at `ply`; `cells` as in `reference.Position`."""
     seat = ply % SEATS
     lines = [str(ply // SEATS)]
     for row in range(SIZE):
@@ -91,8 +91,7 @@ def format_input(cells: tuple[int, ...], ply: int) -> str:
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:
-    """The move, in absolute coordinates, that `seat` wrote into its output.txt. Raises
-    TextError."""
+    """Parse the output.txt of `seat` to a move in absolute coordinates. Raises TextError."""
     words = text.split()
     if len(words) != 4:
         raise TextError(
@@ -108,7 +107,7 @@ def parse_answer(text: str, seat: int) -> tuple[int, ...]:
 
 
 def format_answer(move: tuple[int, ...], seat: int) -> str:
-    """The output.txt by which `seat` plays `move`, given in absolute coordinates."""
+    """Return the output.txt of `seat` for a move in absolute coordinates."""
     c1, r1, c2, r2 = move
     return "{} {} {} {}\n".format(*seen(seat, c1, r1), *seen(seat, c2, r2))
 
@@ -120,8 +119,8 @@ def _decode(data: bytes) -> str:
 
 
 def _layout(text: str) -> tuple[str, list[str], str | None]:
-    """The move number, ten rows, and a complaint when the text has another shape; a row that is not
-    ten characters long is doubtful."""
+    """Split the text: (move number, ten rows, complaint if the layout is wrong or None). A row that
+    is not ten characters long is doubtful."""
     lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
     if not lines:
         return "0", [""] * SIZE, "it is empty"
@@ -137,7 +136,7 @@ def _layout(text: str) -> tuple[str, list[str], str | None]:
         return "0", lines, "the move number is missing"
     number, *words = text.split()
     cells = "".join(words)
-    # the number was run together with the board
+    # no white space between the number and the board
     if len(cells) != CELLS and CELLS < len(number + cells) < CELLS + 4:
         number, cells = (number + cells)[:-CELLS], (number + cells)[-CELLS:]
     complaint = (
@@ -147,12 +146,13 @@ def _layout(text: str) -> tuple[str, list[str], str | None]:
 
 
 def _miscount(cells: list[int]) -> str | None:
-    """What is wrong with the numbers of pieces: ours must be six, nobody has more."""
+    """Return the error in the numbers of pieces, or None: the reader must have six, and no other
+    player may have more."""
     ours = cells.count(1)
     if ours == 0:
-        return "none of our pieces (1) is on the board"
+        return "none of your pieces (1) is on the board"
     if ours != PIECES:
-        return f"{ours} of our pieces (1) are on the board, not {PIECES}"
+        return f"{ours} of your pieces (1) are on the board, not {PIECES}"
     for label in range(2, SEATS + 1):
         if cells.count(label) > PIECES:
             return f"player {label} has {cells.count(label)} pieces, more than {PIECES}"

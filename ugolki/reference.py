@@ -1,5 +1,5 @@
-"""The rules of Ugolki in plain Python, slow and readable: the referee's truth. RULES.md tells them
-in words."""
+"""The reference rules of Ugolki in plain Python, slow and readable; the referee uses them. RULES.md
+describes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from core.errors import IllegalMoveError
-from core.rules import FileExchange, GameInfo, Move, Option
+from core.rules import FileExchange, GameInfo, Move, RuleOption
 from ugolki import protocol
 from ugolki.geometry import HOME, SEATS, SIZE, absolute, distance
 
@@ -22,15 +22,17 @@ INFO = GameInfo(
         input="input.txt", output="output.txt", seconds=0.5, megabytes=256, search_ms=280
     ),
     options={
-        "moves": Option(protocol.MOVES, "moves for each player until the game is stopped"),
-        "play_out": Option(False, "finish the round in which a player comes home"),
-        "opening": Option(
+        "moves": RuleOption(protocol.MOVES, "moves per player before the game is stopped"),
+        "play_out": RuleOption(False, "finish the round in which a player comes home"),
+        "opening": RuleOption(
             0,
-            "random plies, by the seed, before the players take over: games between the same "
-            "players differ",
+            "random plies, from the seed, before the players move: games between the same players "
+            "differ",
             of_start=True,
         ),
     },
+    lenses=("jumps",),
+    empty_seats=True,
 )
 
 PASS: Move = protocol.PASS
@@ -42,15 +44,15 @@ DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 @dataclass(frozen=True)
 class Position:
-    """A position of Ugolki; see `core.rules.Position` for what its methods promise.
+    """A position of Ugolki; `core.rules.Position` describes the methods.
 
     Attributes:
-        cells: 100 labels row by row from the top left of the absolute board: 0 empty, 1 to 4 the
-            pieces of seats 0 to 3, and `protocol.UNREADABLE`, a wall that can be neither entered
-            nor jumped.
-        ply: plies played; the seat to move is ply mod 4.
-        moves: turns for each player until the game is stopped.
-        play_out: whether the round in which a player comes home is finished.
+        cells: 100 labels row by row from the top left of the absolute board. 0 is empty, 1 to 4 are
+            the pieces of seats 0 to 3. `protocol.UNREADABLE` is a wall, which pieces cannot enter
+            or jump over.
+        ply: Plies played; the seat to move is ply mod 4.
+        moves: Turns per player before the game is stopped.
+        play_out: Finish the round in which a player comes home.
     """
 
     cells: tuple[int, ...]
@@ -62,8 +64,8 @@ class Position:
     def start(
         cls, seed: int = 0, moves: int = protocol.MOVES, play_out: bool = False, opening: int = 0
     ) -> Position:
-        """The start of every game, or the position after `opening` random plies, which `seed`
-        chooses."""
+        """Return the start position, or the position after `opening` random plies, which `seed`
+        determines."""
         cells = [0] * (SIZE * SIZE)
         for seat in range(SEATS):
             for column, row in HOME:
@@ -76,17 +78,16 @@ class Position:
 
     @classmethod
     def parse(cls, text: str, moves: int = protocol.MOVES, play_out: bool = False) -> Position:
-        """A position in the form of input.txt: the reader sits on seat 0 and is to move. Raises
-        TextError."""
+        """Parse an input.txt; seat 0 is its reader and is to move. Raises TextError."""
         turn, cells = protocol.parse_input(text)
         return cls(tuple(cells), SEATS * turn, moves, play_out)
 
     def text(self) -> str:
-        """The input.txt of the seat to move."""
+        """Return the input.txt of the seat to move."""
         return protocol.format_input(self.cells, self.ply)
 
     def without(self, seat: int) -> Position:
-        """The position with nobody on `seat`: its pieces are off the board."""
+        """Return the position without the pieces of `seat`."""
         return replace(self, cells=tuple(0 if label == seat + 1 else label for label in self.cells))
 
     @property
@@ -95,8 +96,11 @@ class Position:
 
     @property
     def over(self) -> bool:
-        """As soon as a player is home (or the round is finished, with `play_out`), or after `moves`
-        turns each."""
+        """Return True if the game has ended.
+
+        It ends when a player is home (with `play_out`, at the end of that round), or after `moves`
+        turns each.
+        """
         round_done = not self.play_out or self.to_move == 0
         return self.ply >= SEATS * self.moves or (0 in self.scores() and round_done)
 
@@ -114,8 +118,8 @@ class Position:
         return sorted(moves)
 
     def destinations(self, start: Cell) -> set[Cell]:
-        """Where the piece on `start` can go: one step, or one or more jumps, each over one piece
-        onto the cell right behind it."""
+        """Return the cells that the piece on `start` can reach: by one step, or by one or more
+        jumps, each over one piece onto the next cell."""
         steps = {cell for cell, _ in self._neighbours(start) if self._at(cell) == 0}
         landed: set[Cell] = set()
         frontier = [start]
@@ -139,11 +143,11 @@ class Position:
         return replace(self, cells=tuple(cells), ply=self.ply + 1)
 
     def lose_turn(self) -> Position:
-        """The contest's server answers a foul by moving nothing."""
+        """Forfeit the turn: as on the contest server, the pieces stay where they are."""
         return replace(self, ply=self.ply + 1)
 
     def scores(self) -> tuple[int | None, ...]:
-        """The penalty of every seat: the sum over its pieces of the distance to its square; None
+        """Return each seat's penalty: the sum of its pieces' distances to the target square; None
         for a seat without pieces."""
         penalties: list[int | None] = [None] * SEATS
         for index, label in enumerate(self.cells):
@@ -160,17 +164,17 @@ class Position:
         return sum(self.play(move).perft(depth - 1) for move in self.legal())
 
     def _at(self, cell: Cell) -> int | None:
-        """The label on a cell, None off the board."""
+        """Return the label on a cell, or None off the board."""
         column, row = cell
         return self.cells[row * SIZE + column] if 0 <= column < SIZE and 0 <= row < SIZE else None
 
     def _neighbours(self, cell: Cell) -> list[tuple[Cell, Cell]]:
-        """The cell next to `cell` and the one behind it, in the four directions."""
+        """Return the next cell and the one behind it, in each of the four directions."""
         column, row = cell
         return [((column + dc, row + dr), (column + 2 * dc, row + 2 * dr)) for dc, dr in DIRECTIONS]
 
     def _why_illegal(self, move: Move) -> str:
-        """One sentence for the loser of a turn."""
+        """Return the reason why a move is illegal."""
         if self.over:
             return "the game is over"
         if move == PASS:

@@ -1,14 +1,14 @@
-"""The fast rules of Ugolki: a board of bits, moves in 16 bits, and what a search needs of them.
+"""The fast rules of Ugolki: bitboards, moves in 16 bits.
 
-Jumps never change the parity of a column or a row, so the board is kept as four boards of 5x5, one
-for each parity class, and a chain of jumps is a flood fill inside one 32-bit word:
+Jumps never change the parity of a column or a row. So the board is four boards of 5x5, one per
+parity class, and a chain of jumps is a flood fill within one 32-bit word:
 
     class   (column & 1) | (row & 1) << 1
     bit     (row >> 1) * 6 + (column >> 1)    rows of 5 cells and one guard bit that is never set
     cell    class << 5 | bit                      0 .. 127
     move    from << 8 | to                        PASS_MOVE = 0
 
-What a piece of class k jumps over in its row lies in class k^1, and in its column in class k^2.
+A piece of class k jumps over pieces of class k^1 in its row, and of class k^2 in its column.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -35,8 +35,8 @@ cdef struct Board:
     uint64_t key            # Zobrist: pieces and seat to move
     int penalty[4]          # sum of distances, NOBODY for a seat without pieces; 0 is home
     int ply                 # the seat to move is ply & 3
-    int last_ply            # the game is stopped here
-    bint play_out           # the round in which a player comes home is finished
+    int last_ply            # the game ends at this ply
+    bint play_out           # finish the round in which a player comes home
 
 
 cdef inline int cell_code(int column, int row) noexcept nogil:
@@ -52,7 +52,7 @@ cdef inline uint64_t turn_key(int seat) noexcept nogil:
 
 
 cdef inline bint over(const Board* b) noexcept nogil:
-    """Whether the game has ended."""
+    """Return true if the game has ended."""
     cdef bint home = b.penalty[
         0
     ] == 0 or b.penalty[1] == 0 or b.penalty[2] == 0 or b.penalty[3] == 0
@@ -60,10 +60,10 @@ cdef inline bint over(const Board* b) noexcept nogil:
 
 
 cdef inline uint32_t jump_targets(const Board* b, int k, uint32_t piece) noexcept nogil:
-    """Where the piece (one bit of class k) can land by one or more jumps."""
-    # while it jumps its own cell is empty
+    """Return the cells that a piece (one bit of class k) can reach by one or more jumps."""
+    # while the piece jumps, its own cell is empty
     cdef uint32_t empty = (<uint32_t>FULL & ~b.occupied[k]) | piece
-    # A bit of `beside` (`below`) says that there is a piece between that cell and the next cell of
+    # A bit of `beside` (`below`) is set if there is a piece between that cell and the next cell of
     # the class in its row (column).
     cdef uint32_t beside = b.occupied[k ^ 1] >> (k & 1)
     cdef uint32_t below = b.occupied[k ^ 2] >> (6 if k & 2 else 0)
@@ -80,21 +80,20 @@ cdef inline uint32_t jump_targets(const Board* b, int k, uint32_t piece) noexcep
 
 
 cdef inline uint32_t steps_beside(const Board* b, int k, uint32_t pieces, bint far) noexcept nogil:
-    """Empty cells of class k^1 one step away in the row; `far` is the one that lies in another
-    bit."""
+    """Return the empty cells of class k^1 one step away in the row; `far` selects the one with
+    another bit."""
     cdef uint32_t to = pieces if not far else pieces << 1 if k & 1 else pieces >> 1
     return to & FULL & ~b.occupied[k ^ 1]
 
 
 cdef inline uint32_t steps_below(const Board* b, int k, uint32_t pieces, bint far) noexcept nogil:
-    """Empty cells of class k^2 one step away in the column."""
+    """Return the empty cells of class k^2 one step away in the column."""
     cdef uint32_t to = pieces if not far else pieces << 6 if k & 2 else pieces >> 6
     return to & FULL & ~b.occupied[k ^ 2]
 
 
 cdef inline int count_moves(const Board* b, int seat) noexcept nogil:
-    """How many moves the seat's pieces have, were it to move in a game that goes on; 0 when it is
-    stuck."""
+    """Return the number of the seat's moves, even if the game is over; 0 if it has none."""
     cdef int count = 0
     cdef int k
     cdef uint32_t pieces
@@ -123,8 +122,7 @@ cdef inline int add_moves(
 
 
 cdef inline int generate(const Board* b, int seat, Move* moves) noexcept nogil:
-    """The pseudolegal moves of the seat into `moves` (MAX_MOVES of them fit); returns how many, 0
-    when it is stuck."""
+    """Write the seat's pseudolegal moves to `moves` (room for MAX_MOVES); return their number."""
     cdef int count = 0
     cdef int k, start
     cdef uint32_t pieces, piece
@@ -147,7 +145,7 @@ cdef inline int generate(const Board* b, int seat, Move* moves) noexcept nogil:
 
 
 cdef inline void move_piece(Board* b, int seat, int start, int end) noexcept nogil:
-    """Carry a piece of the seat from one cell to another; the turn does not change."""
+    """Move a piece of the seat from one cell to another, without ending the turn."""
     cdef uint32_t lifted = <uint32_t>1 << (start & 31)
     cdef uint32_t placed = <uint32_t>1 << (end & 31)
     b.own[seat][start >> 5] ^= lifted
@@ -167,7 +165,7 @@ cdef inline void make(Board* b, Move move) noexcept nogil:
 
 
 cdef inline void unmake(Board* b, Move move) noexcept nogil:
-    """Take back what `make` did."""
+    """Undo `make`."""
     b.ply -= 1
     b.key ^= turn_key(b.ply & 3) ^ turn_key((b.ply + 1) & 3)
     if move != PASS_MOVE:

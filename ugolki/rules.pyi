@@ -1,11 +1,11 @@
-"""The fast rules of Ugolki behind the face of `core.rules.Position`."""
+"""The fast rules of Ugolki, with the interface of `core.rules.Position`."""
 
 from collections.abc import Sequence
 
 from core.rules import Move
 
 class Position:
-    """A position of Ugolki, a value: `play` gives a new one."""
+    """An immutable position of Ugolki."""
 
     moves: int
     @classmethod
@@ -18,8 +18,8 @@ class Position:
     def from_cells(
         cls, cells: Sequence[int], ply: int = 0, moves: int = ..., play_out: bool = False
     ) -> Position:
-        """The position with these 100 labels, row by row; see `reference.Position`. Raises
-        RuleError for what no board can hold."""
+        """Return the position with these 100 labels, row by row; see `reference.Position`. Raises
+        RuleError if no board can have them."""
 
     @property
     def cells(self) -> tuple[int, ...]: ...
@@ -33,10 +33,10 @@ class Position:
     def over(self) -> bool: ...
     @property
     def key(self) -> int:
-        """Zobrist key of the pieces and the seat to move, kept incrementally."""
+        """Incremental Zobrist key of the pieces and the seat to move."""
 
     def recomputed_key(self) -> int:
-        """The same key, computed from nothing."""
+        """Return the same key, computed from scratch."""
 
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...

@@ -1,5 +1,4 @@
-"""The fast rules of Ugolki; rules.pxd holds what searches use, this is the thin Python face and
-perft."""
+"""The fast rules of Ugolki for Python, and perft; searches use rules.pxd."""
 
 from core.native.bits cimport lowest_bit32
 from libc.stdint cimport uint32_t, uint64_t
@@ -10,25 +9,25 @@ from ugolki.protocol import MOVES, PASS, format_input, parse_input
 
 
 cdef tuple cell_place(int cell):
-    """(column, row) of a cell code."""
+    """Return (column, row) of a cell code."""
     cdef int bit = cell & 31
     return (bit % 6) << 1 | (cell >> 5) & 1, (bit // 6) << 1 | cell >> 6
 
 
 cdef tuple move_tuple(Move move):
-    """The move as Python sees it."""
+    """Return a move as a tuple."""
     return PASS if move == PASS_MOVE else cell_place(move >> 8) + cell_place(move & 0xFF)
 
 
 cdef Move move_code(tuple move) except? 0xFFFF:
-    """The code of a move given as a tuple; PASS_MOVE also for what no piece could play."""
+    """Return the code of a tuple; PASS_MOVE also for an impossible move."""
     if len(move) != 4 or not all(0 <= x < SIZE for x in move):
         return PASS_MOVE
     return <Move>(cell_code(move[0], move[1]) << 8 | cell_code(move[2], move[3]))
 
 
 cdef uint64_t full_key(const Board* b) noexcept nogil:
-    """The Zobrist key, computed from nothing."""
+    """Return the Zobrist key, computed from scratch."""
     cdef uint64_t key = turn_key(b.ply & 3)
     cdef int seat, k
     cdef uint32_t pieces
@@ -42,7 +41,7 @@ cdef uint64_t full_key(const Board* b) noexcept nogil:
 
 
 cdef uint64_t count_leaves(Board* b, int depth) noexcept nogil:
-    """Perft with bulk counting: the last ply is counted, not made. depth >= 1."""
+    """Perft with bulk counting: moves of the last ply are counted, not made. depth >= 1."""
     cdef Move moves[MAX_MOVES]
     cdef int count, i
     cdef uint64_t leaves = 0
@@ -62,7 +61,7 @@ cdef uint64_t count_leaves(Board* b, int depth) noexcept nogil:
 
 
 cdef class Position:
-    """A position of Ugolki, a value: `play` gives a new one. See `core.rules.Position`."""
+    """An immutable position of Ugolki; see rules.pyi."""
 
     @staticmethod
     def start(object seed=0, int moves=MOVES, bint play_out=False, int opening=0):
@@ -73,7 +72,7 @@ cdef class Position:
                 cells[row * SIZE + column] = seat + 1
         position = Position.from_cells(cells, 0, moves, play_out)
         if opening:
-            from random import Random  # agents never come here, and could not afford it
+            from random import Random  # agents never use it: it is slow to import
             random = Random(seed)
             while position.ply < opening and not position.over:
                 position = position.play(random.choice(position.legal()))
@@ -86,8 +85,7 @@ cdef class Position:
 
     @staticmethod
     def from_cells(cells, int ply=0, int moves=MOVES, bint play_out=False):
-        """The position with these 100 labels, row by row; see `reference.Position`. Raises
-        RuleError for what no board can hold."""
+        # see rules.pyi
         cdef Position position = Position.__new__(Position)
         cdef Board* b = &position.board
         cdef int index, label, seat, cell

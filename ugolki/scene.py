@@ -1,22 +1,26 @@
-"""What is seen of Ugolki, and how a person chooses a move: a piece, then where it goes."""
+"""The display of Ugolki, and the input of moves: a human selects a piece, then its target cell."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.scene import PASS_PART, Cell, Lens, Parts, Piece, Scene
+from core.scene import PASS_PART, Cell, Example, Lens, Parts, Piece, Region, Scene, ScorePart
 from ugolki import protocol
 from ugolki.geometry import SEATS, SIZE, distance
 from ugolki.reference import DIRECTIONS, LABELS, PASS, Position
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.rules import Move
 
 EDGE = tuple((float(i), str(i)) for i in range(SIZE))
 
 
 def scene(position: Position) -> Scene:
-    """Cells are called COLUMN ROW, absolute, from 0."""
+    """Return the scene. Cells are named "COLUMN ROW", absolute, from 0."""
     cells = tuple(
         Cell(
             f"{index % SIZE} {index // SIZE}",
@@ -43,7 +47,7 @@ def choices(position: Position) -> dict[Parts, Move]:
 
 
 def write(move: Move, position: Position) -> str:  # noqa: ARG001
-    """As in output.txt, but in absolute cells."""
+    """Return a move as in output.txt, but in absolute cells."""
     return PASS_PART if move == PASS else protocol.format_answer(move, 0).strip()
 
 
@@ -51,12 +55,19 @@ def read(text: str, position: Position) -> Move:  # noqa: ARG001
     return PASS if text.strip().lower() == PASS_PART else protocol.parse_answer(text, 0)
 
 
-LENSES = ("jumps",)
+PALETTE = tuple(Piece("", label - 1, "", str(label)) for label in LABELS)
+
+
+def compose(board: Mapping[str, Piece], to_move: int, position: Position) -> str:
+    """Return the input.txt of the seat to move, in the round of `position`."""
+    pieces = [board.get(f"{index % SIZE} {index // SIZE}") for index in range(SIZE * SIZE)]
+    cells = tuple(PALETTE.index(piece) + 1 if piece else 0 for piece in pieces)
+    return protocol.format_input(cells, position.ply // SEATS * SEATS + to_move)
 
 
 def lenses(position: Position) -> tuple[Lens, ...]:
-    """How the mover's pieces can jump: for every cell that one reaches by jumps alone, a shortest
-    path."""
+    """Return the jumps of the mover's pieces: a shortest path to every cell that a piece reaches by
+    jumps alone."""
     seat = position.to_move
     paths: list[tuple[str, ...]] = []
     if not position.over:
@@ -66,11 +77,70 @@ def lenses(position: Position) -> tuple[Lens, ...]:
     return (Lens("jumps", "paths of jumps", seat, paths=tuple(paths)),)
 
 
+def _square(first: int, end: int) -> tuple[str, ...]:
+    """Return the names of the cells whose column and row are in a range."""
+    return tuple(f"{c} {r}" for r in range(first, end) for c in range(first, end))
+
+
+def examples() -> tuple[Example, ...]:
+    start, corner = Position.start(), _square(0, 5)
+    path = Lens("jumps", "paths of jumps", 0, paths=(("1 2", "3 2", "3 0"),))
+    cells = [0] * SIZE * SIZE
+    for name in ("4 6", "5 8", "6 6", "7 6", "7 7", "8 8"):
+        cells[int(name[2]) * SIZE + int(name[0])] = 1
+    late = replace(start, cells=tuple(cells))
+    steps = tuple(Region((cell,), d, 0) for cell, d in _distances(late, 0) if d)
+    return (
+        Example("Bring your six pieces into the square in the opposite corner.", start),
+        Example(
+            "Step: a piece moves to an empty cell next to it, but not diagonally.",
+            start,
+            (3, 1, 4, 1),
+            corner,
+        ),
+        Example(
+            "Jump: a piece jumps over a neighbour, no matter whose, onto the empty cell behind it, "
+            "and may jump on from there. Nothing is captured.",
+            start,
+            (1, 2, 3, 0),
+            corner,
+            path,
+        ),
+        Example(
+            "The penalty is the number of steps that your pieces lack. The game ends when a player "
+            "is home, or after 50 turns each. The lowest penalty wins.",
+            late,
+            cells=_square(4, SIZE),
+            lens=Lens("jumps", "penalty", 0, regions=steps),
+        ),
+    )
+
+
+def counted(position: Position) -> tuple[tuple[ScorePart, ...], ...]:
+    """Count the pieces by their distance, the largest first."""
+    found = []
+    for seat in range(SEATS):
+        steps = Counter(d for _, d in _distances(position, seat))
+        parts = (ScorePart(f"pieces {d} away", n, d) for d, n in sorted(steps.items())[::-1] if d)
+        home = (ScorePart("pieces at home", steps[0], 0),) if steps[0] else ()
+        found.append((*parts, *home))
+    return tuple(found)
+
+
+def _distances(position: Position, seat: int) -> list[tuple[str, int]]:
+    """Return the cells of a seat's pieces, with their distances to its square."""
+    return [
+        (f"{i % SIZE} {i // SIZE}", distance(seat, i % SIZE, i // SIZE))
+        for i, label in enumerate(position.cells)
+        if label == seat + 1
+    ]
+
+
 def _jumps(position: Position, start: int) -> list[tuple[str, ...]]:
-    """The paths of the piece on a cell."""
+    """Return the paths of the piece on a cell."""
     found: dict[int, tuple[int, ...]] = {start: (start,)}
     queue = [start]
-    for here in queue:  # which grows
+    for here in queue:  # the loop appends to it
         for columns, rows in DIRECTIONS:
             column, row = here % SIZE + 2 * columns, here // SIZE + 2 * rows
             behind, over = row * SIZE + column, (row - rows) * SIZE + column - columns

@@ -1,1 +1,1 @@
-"""What the engine's evaluation is made of: features, inference, weights."""
+"""The evaluation: its weights. The engine computes the features."""

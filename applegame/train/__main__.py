@@ -1,8 +1,7 @@
-"""`python -m applegame.train FILE`: the evaluation's weights, fitted to who won games of the engine
-against itself.
+"""`python -m applegame.train FILE`: fit the evaluation's weights to the results of self-play.
 
-The same options give the same file, a header for the compiler. The games are kept beside it, in
-FILE.games, a line each: a run that was interrupted goes on from there.
+The same options give the same FILE, a C header. The games are stored in FILE.games, one per line.
+An interrupted run resumes from there.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import click
 
+from applegame.train.games import games
 from applegame.train.learning import header, table
-from applegame.train.selfplay import games
 from core.errors import TextError
 
 
@@ -26,29 +25,31 @@ from core.errors import TextError
     type=click.IntRange(2),
     default=4_000,
     show_default=True,
-    help="Every tenth is held back.",
+    help="Number of games; every tenth is held out.",
 )
 @click.option(
-    "--nodes", type=click.IntRange(1), default=400, show_default=True, help="Of each search."
+    "--nodes", type=click.IntRange(1), default=400, show_default=True, help="Nodes per search."
 )
 @click.option(
     "--explore",
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of random moves.",
+    help="Fraction of random moves.",
 )
 @click.option(
     "--penalty",
     type=click.FloatRange(0, min_open=True),
     default=1.0,
     show_default=True,
-    help="On the weights' squares.",
+    help="Factor of the penalty on squared weights (L2).",
 )
 @click.option("--seed", default=1, show_default=True)
 def command(file: Path, count: int, nodes: int, explore: float, penalty: float, seed: int) -> None:
-    """Fit the evaluation's weights to games of the engine against itself and write them to FILE,
-    applegame/nn/weights.h as a rule."""
+    """Fit the evaluation's weights to self-play and write them to FILE.
+
+    The engine is compiled with applegame/nn/weights.h.
+    """
     kept = file.with_name(file.name + ".games")
     try:
         found = games(kept, {"seed": seed, "nodes": nodes, "explore": explore}, count)

@@ -1,4 +1,4 @@
-"""The weights of the apple game's evaluation: a logistic regression for each phase."""
+"""Fit the weights of the apple game's evaluation: one logistic regression per phase."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ENOUGH = 100
-"""Positions held back without which a phase is not fitted."""
+"""Held-out positions that a phase needs to be fitted."""
 STEPS = 30
-"""Of Newton's method, which needs about ten."""
+"""Steps of Newton's method, which converges in about ten."""
 
 
 def fit(features: Floats, won: Floats, penalty: float) -> Floats:
-    """Weights of a logistic regression without a constant, by Newton's method; the penalty is on
-    their squares, in units of the spread."""
+    """Return the weights of a logistic regression without a constant, by Newton's method.
+
+    Args:
+        features: Shape (positions, features).
+        won: 1 for a win, 0 for a loss; shape (positions,).
+        penalty: Factor of the squared weights, after features are scaled to unit spread.
+    """
     spread = features.std(axis=0) + 1e-9
     scaled = features / spread
     weights = np.zeros(features.shape[1])
@@ -39,16 +44,17 @@ def fit(features: Floats, won: Floats, penalty: float) -> Floats:
 
 
 def loss(features: Floats, won: Floats, weights: Floats) -> float:
-    """Cross entropy of the results, in nats a position."""
+    """Return the cross-entropy of the results, in nats per position."""
     return float(np.logaddexp(0, np.where(won > 0, -1, 1) * (features @ weights)).mean())
 
 
 def table(found: list[list[list[int]]], penalty: float) -> list[list[int]]:
-    """The weights of every phase; prints how well they predict every tenth game, which is held
-    back.
+    """Return the weights of every phase, and print their loss on held-out games (every tenth).
 
-    The first phases, which few games come to, may have to do with the weights of the next. Raises
-    TextError where none has a game.
+    A phase with too few positions gets the weights of the next one.
+
+    Raises:
+        TextError: No phase has enough positions.
     """
     samples = np.array(
         [[number, *row] for number, game in enumerate(found) for row in game if row[-1]],
@@ -65,14 +71,14 @@ def table(found: list[list[list[int]]], penalty: float) -> list[list[int]]:
         if held.sum() < ENOUGH:
             if not rows:
                 raise TextError(
-                    f"too few games: only {held.sum()} positions are held back of phase {phase}, "
-                    f"not {ENOUGH}"
+                    f"too few games: phase {phase} has {held.sum()} held-out positions and needs "
+                    f"{ENOUGH}; raise --games"
                 )
             rows.append(rows[-1])
             continue
         weights = fit(features[~held], won[~held], penalty)
         click.echo(
-            f"phase {phase}: {len(part)} positions, held back "
+            f"phase {phase}: {len(part)} positions, held-out loss "
             f"{loss(features[held], won[held], weights):.4f} nats",
             err=True,
         )
@@ -81,7 +87,7 @@ def table(found: list[list[list[int]]], penalty: float) -> list[list[int]]:
 
 
 def header(rows: list[list[int]], command: str, data: str) -> str:
-    """The file of weights."""
+    """Return the text of the C header of weights."""
     body = "\n".join(f"    {{{', '.join(str(weight) for weight in row)}}}," for row in rows)
     return (
         f"/* Weights of the evaluation, by phase, then by feature; {UNIT} points are a unit of the "

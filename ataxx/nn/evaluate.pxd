@@ -1,7 +1,7 @@
-"""What a position is worth: the network of `network.h`, with the weights of a file.
+"""Static evaluation by the network of `network.h`, with the weights of a file.
 
-A pure function of the pieces; `evaluate_near` gives the same number sooner. An engine holds a
-`Weights` object and hands its struct to the search:
+It is a pure function of the pieces; `evaluate_near` returns the same number faster. An engine owns
+a `Weights` object and passes its struct to the search:
 
     from ataxx.nn.evaluate cimport Network, Weights, evaluate
     from ataxx.nn.evaluate import default_weights
@@ -9,8 +9,8 @@ A pure function of the pieces; `evaluate_near` gives the same number sooner. An 
     cdef Weights weights = default_weights()    # the object owns the memory
     score = evaluate(&weights.network, board.pieces[seat], board.pieces[seat ^ 1])  # nogil
 
-Scores are 400 times the logit of the expected result, for the side to move, within -NETWORK_MOST ..
-NETWORK_MOST. 256 hidden cells take 150 ns, on an EPYC of 2022; docs/experiments/018.
+Scores are 400 times the logit of the expected result for the side to move, within +-NETWORK_MAX.
+256 hidden units take 155 ns on an AMD EPYC of 2022 (docs/experiments/018).
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
@@ -20,8 +20,8 @@ cdef extern from "ataxx/nn/network.h" nogil:
         NETWORK_CHUNK
         NETWORK_INPUTS
         NETWORK_LEVELS
-        NETWORK_MOST
-        NETWORK_MOST_HIDDEN
+        NETWORK_MAX
+        NETWORK_MAX_HIDDEN
         NETWORK_ONE
         NETWORK_WINDOWS
     ctypedef int32_t (*network_level)(
@@ -37,11 +37,11 @@ cdef extern from "ataxx/nn/network.h" nogil:
     void network_states(uint64_t own, uint64_t other, uint8_t* states) noexcept
     network_level network_at(int level) noexcept
     int network_take(Network* n, const int16_t* weights, int hidden, int32_t output_bias) noexcept
-    # The value for the side to move, whose pieces are `own`; bit row * 8 + column; walls count as
-    # empty.
+    # Returns the value for the side to move, whose pieces are `own`; bit row * 8 + column. Walls
+    # count as empty.
     int evaluate "network_evaluate" (const Network* n, uint64_t own, uint64_t other) noexcept
-    # The same, reckoned from a base, which becomes this position where the two are far apart, or
-    # where `keep` says so.
+    # Returns the same value, computed from a base. The base becomes this position if `keep` is set,
+    # or if the two differ much.
     int evaluate_near "network_evaluate_near" (
         const Network* n, NetworkBase* base, uint64_t own, uint64_t other, bint keep
     ) noexcept
@@ -50,4 +50,4 @@ cdef extern from "ataxx/nn/network.h" nogil:
 
 cdef class Weights:
     cdef Network network
-    cdef readonly dict fields       # what the file says of itself
+    cdef readonly dict fields       # header of the file

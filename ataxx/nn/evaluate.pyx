@@ -1,4 +1,4 @@
-"""Weights of the network: read, checked, and handed to searches. See evaluate.pxd and network.h."""
+"""Weights of the network. See evaluate.pyi, evaluate.pxd and network.h."""
 
 import os
 import sys
@@ -13,22 +13,15 @@ from core.nn.sealed import unseal
 from core.resource import resource
 
 LEVELS = ("plain", "sse2", "avx2", "avx512")
-"""The CPU levels that the network is written for, the best one last; all give the same number."""
 
 cdef enum:
-    MOST_OUTPUT = 127       # of a weight of the output: 255 * 127 fits int16
+    MAX_OUTPUT = 127       # of output weights: 255 * 127 fits int16
 
 
 cdef class Weights:
-    """The network with the weights of one file.
-
-    Attributes:
-        fields: what the file says of itself, by name.
-    """
+    """See evaluate.pyi."""
 
     def __init__(self, bytes data):
-        """Of the bytes of a file. Raises TextError where it is damaged, or made for another
-        network."""
         cdef const int16_t* numbers     # no memoryview: the limited API has none
         cdef bytes native
         cdef int32_t output_bias
@@ -39,23 +32,23 @@ cdef class Weights:
         if shape != {"inputs": str(NETWORK_INPUTS), "activation": "screlu"}:
             raise TextError(f"the weights are for another network: {shape}")
         hidden = _count(self.fields.get("hidden"))
-        if hidden == 0 or hidden % NETWORK_CHUNK or hidden > NETWORK_MOST_HIDDEN:
+        if hidden == 0 or hidden % NETWORK_CHUNK or hidden > NETWORK_MAX_HIDDEN:
             raise TextError(
-                f"the network has {hidden} hidden cells, not a multiple of {NETWORK_CHUNK} up to "
-                f"{<int>NETWORK_MOST_HIDDEN}"
+                f"the network has {hidden} hidden units, not a multiple of {NETWORK_CHUNK} up to "
+                f"{<int>NETWORK_MAX_HIDDEN}"
             )
         words = 2 * hidden * (NETWORK_INPUTS + 2)
         if len(body) != words + 4:
             raise TextError(
-                f"the weights of {hidden} hidden cells take {words + 4} bytes, not {len(body)}"
+                f"the weights of {hidden} hidden units take {words + 4} bytes, not {len(body)}"
             )
         native = _words(body[:words])
         numbers = <const int16_t*><const char*>native
         output_bias = int.from_bytes(body[words:], "little", signed=True)
         for i in range(hidden * (NETWORK_INPUTS + 1), hidden * (NETWORK_INPUTS + 2)):
             total += abs(numbers[i])
-            if abs(numbers[i]) > MOST_OUTPUT:
-                raise TextError(f"an output weight is {numbers[i]}, beyond {MOST_OUTPUT}")
+            if abs(numbers[i]) > MAX_OUTPUT:
+                raise TextError(f"an output weight is {numbers[i]}: beyond +-{MAX_OUTPUT}")
         if total * NETWORK_ONE * NETWORK_ONE >= <long long>1 << 31:
             raise TextError(f"the output weights add up to {total}, which overflows")
         if self.network.memory != NULL:
@@ -68,8 +61,6 @@ cdef class Weights:
         table_free(self.network.memory, self.network.bytes)
 
     def use(self, level):
-        """Compute at this CPU level, or, given None, at the best one that there is; whether this
-        CPU has it."""
         cdef network_level found = NULL
         cdef int number = NETWORK_LEVELS if level is None else LEVELS.index(level) + 1
         while found == NULL and number > 0:
@@ -83,12 +74,9 @@ cdef class Weights:
         return True
 
     def value(self, uint64_t own, uint64_t other):
-        """The value of a position for the side to move, whose pieces are `own`; bit row * 8 +
-        column."""
         return evaluate(&self.network, own, other)
 
     def values(self, positions):
-        """`value` of each (own, other), reckoned from those before it where they are alike."""
         cdef NetworkBase base
         forget_base(&base)
         return [
@@ -98,8 +86,6 @@ cdef class Weights:
 
 
 def default_weights():
-    """The weights that the package brings; read once. Raises TextError where they are missing or
-    damaged."""
     global _default
     if _default is None:
         _default = Weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
@@ -116,7 +102,7 @@ def _count(text):
 
 
 def _words(body):
-    """The bytes of little-endian words in the machine's order."""
+    """Convert little-endian words to the machine's byte order."""
     if sys.byteorder == "little":
         return body
     words = array("h", body)

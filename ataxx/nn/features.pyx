@@ -1,9 +1,7 @@
-"""Positions as samples of training have them, and as the network's inputs; the eight symmetries of
-the board.
+"""Positions of training samples, the network's inputs, and the board's eight symmetries."""
 
-A position takes 16 bytes: the pieces of the side to move, then those of the other, as little-endian
-    words of bits row * 8 + column.
-"""
+# A position has 16 bytes: the pieces of the side to move, then those of the other side, as
+# little-endian words of bits row * 8 + column.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
@@ -12,7 +10,7 @@ from ataxx.rules cimport Position
 
 
 def encode(Position position):
-    """The 16 bytes of a position. Walls are left out: training knows none."""
+    """See features.pyi."""
     cdef int seat = position.board.ply & 1
     cdef uint64_t own = position.board.pieces[seat]
     cdef uint64_t other = position.board.pieces[1 - seat]
@@ -28,28 +26,27 @@ cdef inline uint64_t word(const uint8_t* bytes) noexcept nogil:
 
 
 cdef inline uint64_t swap(uint64_t board, uint64_t mask, int distance) noexcept nogil:
-    """Exchange the bits of `mask` with those `distance` above them."""
+    """Exchange the bits of `mask` with those `distance` places above them."""
     cdef uint64_t moved = (board ^ (board >> distance)) & mask
     return board ^ moved ^ (moved << distance)
 
 
 cdef inline uint64_t upside_down(uint64_t board) noexcept nogil:
-    """Row 0 becomes row 6."""
+    """Mirror the rows: row 0 becomes row 6."""
     board = swap(board, <uint64_t>0xFF, 48)
     board = swap(board, <uint64_t>0xFF00, 32)
     return swap(board, <uint64_t>0xFF0000, 16)
 
 
 cdef inline uint64_t transposed(uint64_t board) noexcept nogil:
-    """Rows become columns (Warren, "Hacker's Delight", 7-3)."""
+    """Exchange rows and columns (Warren, "Hacker's Delight", 7-3)."""
     board = swap(board, <uint64_t>0x00AA00AA00AA00AA, 7)
     board = swap(board, <uint64_t>0x0000CCCC0000CCCC, 14)
     return swap(board, <uint64_t>0x00000000F0F0F0F0, 28)
 
 
 cdef inline uint64_t seen(uint64_t board, int symmetry) noexcept nogil:
-    """The board under a symmetry: bit 0 turns it upside down, bit 1 left to right, bit 2 transposes
-    it."""
+    """Return the board under a symmetry: bit 0 mirrors rows, bit 1 columns, bit 2 transposes."""
     if symmetry & 1:
         board = upside_down(board)
     if symmetry & 2:
@@ -63,21 +60,16 @@ def features(
     const uint8_t[:, ::1] positions, const int64_t[::1] chosen, const uint8_t[::1] symmetries,
     uint16_t[:, ::1] inputs
 ):
-    """The network's active inputs of the chosen positions, each under its symmetry, 0 .. 7, into
-    the rows of `inputs`.
-
-    Raises ValueError where the arrays do not belong together; IndexError where there is no such
-    position.
-    """
+    """See features.pyi."""
     cdef int64_t count = chosen.shape[0]
     cdef int64_t i
     cdef int window
     cdef const uint8_t* position
     cdef uint8_t states[NETWORK_WINDOWS]
     if positions.shape[1] != 16 or inputs.shape[1] != NETWORK_WINDOWS:
-        raise ValueError(f"positions have 16 bytes and {NETWORK_WINDOWS} inputs")
+        raise ValueError(f"a position must have 16 bytes and {NETWORK_WINDOWS} inputs")
     if symmetries.shape[0] != count or inputs.shape[0] != count:
-        raise ValueError("every chosen position has a symmetry and a row of inputs")
+        raise ValueError("chosen positions, symmetries and inputs differ in number")
     for i in range(count):
         if not 0 <= chosen[i] < positions.shape[0]:
             raise IndexError(f"there is no position {chosen[i]}")

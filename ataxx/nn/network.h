@@ -1,17 +1,22 @@
-/* The evaluation network, in integers, at four CPU levels that give the same number.
-
-   Inputs   36 overlapping windows of 2x2 cells, 81 states each; exactly one state of a window
-   holds. window    row * 6 + column of its top left cell state     d(top left) + 3 d(top right) + 9
-   d(bottom left) + 27 d(bottom right) d         0 empty or wall, 1 a piece of the side to move, 2 a
-   piece of the other side Hidden   the sum of the 36 rows and the bias, 255 is one: int16, which
-   wraps around (training sees to it that it does not) Active   min(max(sum, 0), 255) squared
-   ("SCReLU") Output   the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255,
-   with the bias 255 * 64 is one Score    output * 400 / (255 * 64): 400 points a unit of the
-   logistic function, for the side to move
-
-   A search evaluates positions that are alike: where a stored base differs in few windows, only
-   these are added and taken away (12 rows of 36 on average, from the position before the move).
-   docs/experiments/018 has the measurement. */
+/* The evaluation network in integers, at four CPU levels that compute the same number. */
+/* clang-format off */
+/*
+   Inputs      36 overlapping windows of 2x2 cells with 81 states each; exactly one state of each
+               window is active
+                 window   row * 6 + column of its top left cell
+                 state    d(top left) + 3 d(top right) + 9 d(bottom left) + 27 d(bottom right)
+                 d        0 empty or wall, 1 piece of the side to move, 2 piece of the other side
+   Hidden      the sum of the 36 active rows and the bias; 255 is one. int16, which wraps around;
+               training ensures that it does not
+   Activation  min(max(hidden, 0), 255) squared ("SCReLU")
+   Output      the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255, plus the
+               bias, 255 * 64 is one
+   Score       output * 400 / (255 * 64): 400 points are a unit of the logistic function; for the
+               side to move */
+/* clang-format on */
+/* A search evaluates similar positions. If a position differs from a stored base in few windows,
+   only their rows are added and subtracted: 12 rows instead of 36 on average, from the position
+   before the move (docs/experiments/018). */
 #ifndef QUARTET_ATAXX_NETWORK_H
 #define QUARTET_ATAXX_NETWORK_H
 
@@ -42,45 +47,44 @@ enum {
     NETWORK_WINDOWS = 36,
     NETWORK_STATES = 81,
     NETWORK_INPUTS = NETWORK_WINDOWS * NETWORK_STATES,
-    NETWORK_PADDED = 48, /* bytes for the states of all windows, in whole registers */
-    NETWORK_NEAR = 9, /* windows; a base that is further away is replaced */
-    NETWORK_CHUNK = 64, /* the hidden cells are so many, or a multiple */
-    NETWORK_MOST_HIDDEN = 1024,
-    NETWORK_ONE = 255,  /* of the first layer and of the activation */
+    NETWORK_PADDED = 48, /* bytes of the states of all windows, in whole registers */
+    NETWORK_NEAR = 9, /* changed windows; a base with more is replaced. Not tuned. */
+    NETWORK_CHUNK = 64, /* the number of hidden units is a multiple */
+    NETWORK_MAX_HIDDEN = 1024,
+    NETWORK_ONE = 255,  /* one, in the first layer and in the activation */
     NETWORK_OUTPUT_ONE = 64,
     NETWORK_SCALE = 400,
-    NETWORK_MOST = 8000 /* no score is further from 0: e^-20 from certain */
+    NETWORK_MAX = 8000 /* bound of scores: 1 - e^-20 */
 };
 
 enum { NETWORK_PLAIN, NETWORK_SSE2, NETWORK_AVX2, NETWORK_AVX512, NETWORK_LEVELS };
 
 struct Network;
-/* to = from + the rows in `in` - the rows in `out`, numbers of inputs; then the sum over all hidden
-   cells of activation * weight. `to` may be `from`. */
+/* Computes to = from + the rows of `in` - the rows of `out` (numbers of inputs), and returns the
+   sum of activation * weight over all hidden units. `to` may be `from`. */
 typedef int32_t (*network_level)(const struct Network*, const int16_t* from, const uint16_t* in,
                                  int ins, const uint16_t* out, int outs, int16_t* to);
 
-/* Rows lie one after the other, [input][hidden], on huge pages, aligned to 64 bytes. */
+/* The rows are an array [input][hidden], on huge pages, aligned to 64 bytes. */
 typedef struct Network {
-    int hidden;          /* cells, a multiple of NETWORK_CHUNK */
+    int hidden;          /* hidden units, a multiple of NETWORK_CHUNK */
     int32_t output_bias; /* 255 * 64 is one */
     const int16_t* rows;
     const int16_t* bias;
     const int16_t* output;
     network_level level;
     void* memory;
-    size_t bytes;        /* of the memory */
+    size_t bytes;        /* size of the memory */
 } Network;
 
-/* A position as the side to move sees it, and its sums. */
+/* A position seen by the side to move, and its accumulator. */
 typedef struct NetworkBase {
-    int16_t sums[NETWORK_MOST_HIDDEN];
-    uint8_t states[64]; /* of which NETWORK_PADDED count: with them it is whole cache lines */
+    int16_t sums[NETWORK_MAX_HIDDEN];
+    uint8_t states[64]; /* NETWORK_PADDED, padded to a cache line */
 } NetworkBase;
 
-/* The states of all windows, in order. A row of a board has 7 cells: the product spreads them over
-   the bytes of a word, since
-   the copies of the row, 7 bits apart, do not overlap. */
+/* Writes the states of all windows. The product spreads the 7 cells of a row over the bytes of a
+   word: copies of the row, 7 bits apart, do not overlap. */
 static inline void network_states(uint64_t own, uint64_t other, uint8_t* states) {
     uint64_t pairs[7], windows;
     int row, column;
@@ -102,7 +106,7 @@ static inline void network_states(uint64_t own, uint64_t other, uint8_t* states)
 
 static int32_t network_plain(const Network* n, const int16_t* from, const uint16_t* in, int ins,
                              const uint16_t* out, int outs, int16_t* to) {
-    uint16_t cells[NETWORK_MOST_HIDDEN]; /* unsigned: they wrap around in every language */
+    uint16_t cells[NETWORK_MAX_HIDDEN]; /* unsigned, whose overflow is defined in C */
     int32_t sum = 0;
     int i, j;
     memcpy(cells, from, n->hidden * sizeof *cells);
@@ -124,8 +128,8 @@ static int32_t network_plain(const Network* n, const int16_t* from, const uint16
 
 #if NETWORK_X86
 
-/* COUNT vectors of hidden cells from cell `first` on, in registers. The activation, at most 255,
-   times the weight, at most 127, fits int16; its product with the activation is added in int32. */
+/* COUNT vectors of hidden units from `first` on, in registers. The activation (at most 255) times
+   the weight (at most 127) fits int16; its product with the activation is added in int32. */
 #define NETWORK_CELLS(VECTOR, COUNT, LOAD, LOADU, STOREU, ADD, SUB, MIN, MAX, MULTIPLY,            \
                       MULTIPLY_ADD, ADD32)                                                         \
     {                                                                                              \
@@ -226,7 +230,7 @@ static inline int network_has(int level) {
     if (level <= NETWORK_SSE2) {
         return 1;
     }
-    if (!(leaf[2] & 1 << 27)) { /* the system must keep the wide registers */
+    if (!(leaf[2] & 1 << 27)) { /* the system must save the wide registers */
         return 0;
     }
     kept = _xgetbv(0);
@@ -236,8 +240,8 @@ static inline int network_has(int level) {
     }
     return (kept & 0xE6) == 0xE6 && (leaf[1] & 1 << 16) != 0 && (leaf[1] & 1 << 30) != 0;
 #elif defined(__MINGW32__) && !defined(__clang__)
-    return level <= NETWORK_SSE2; /* it spills wide registers where its stack is not aligned (GCC
-                                     bug 54412) */
+    return level <= NETWORK_SSE2; /* it spills wide registers to an unaligned stack (GCC bug
+                                     54412) */
 #else
     __builtin_cpu_init();
     return level <= NETWORK_SSE2 || (level == NETWORK_AVX2 && __builtin_cpu_supports("avx2")) ||
@@ -248,7 +252,7 @@ static inline int network_has(int level) {
 
 #endif
 
-/* The evaluation of a level, or NULL where this CPU lacks it. */
+/* Returns the function of a level, or NULL if this CPU lacks it. */
 static inline network_level network_at(int level) {
 #if NETWORK_X86
     static const network_level levels[NETWORK_LEVELS] = {network_plain, network_sse2, network_avx2,
@@ -259,7 +263,7 @@ static inline network_level network_at(int level) {
 #endif
 }
 
-/* The windows in which two positions differ, a bit each. */
+/* Returns the windows in which two positions differ, one bit each. */
 static inline uint64_t network_changes(const uint8_t* before, const uint8_t* after) {
     uint64_t same = 0;
     int i;
@@ -281,13 +285,13 @@ static inline uint64_t network_changes(const uint8_t* before, const uint8_t* aft
 static inline int network_score(const Network* n, int32_t sum) {
     const int64_t output = sum / NETWORK_ONE + n->output_bias;
     const int score = (int)(output * NETWORK_SCALE / (NETWORK_ONE * NETWORK_OUTPUT_ONE));
-    return score > NETWORK_MOST ? NETWORK_MOST : score < -NETWORK_MOST ? -NETWORK_MOST : score;
+    return score > NETWORK_MAX ? NETWORK_MAX : score < -NETWORK_MAX ? -NETWORK_MAX : score;
 }
 
-/* The value for the side to move, whose pieces are `own`; bit row * 8 + column. */
+/* Returns the value for the side to move, whose pieces are `own`; bit row * 8 + column. */
 static inline int network_evaluate(const Network* n, uint64_t own, uint64_t other) {
     NETWORK_ALIGN uint8_t states[NETWORK_PADDED];
-    NETWORK_ALIGN int16_t sums[NETWORK_MOST_HIDDEN];
+    NETWORK_ALIGN int16_t sums[NETWORK_MAX_HIDDEN];
     uint16_t in[NETWORK_WINDOWS];
     int i;
     network_states(own, other, states);
@@ -297,12 +301,12 @@ static inline int network_evaluate(const Network* n, uint64_t own, uint64_t othe
     return network_score(n, n->level(n, n->bias, in, NETWORK_WINDOWS, in, 0, sums));
 }
 
-/* The same, reckoned from a base, which becomes this position where the two are far apart, or where
-   `keep` says so. */
+/* Returns the same value, computed from a base. The base becomes this position if `keep` is set, or
+   if more than NETWORK_NEAR windows differ. */
 static inline int network_evaluate_near(const Network* n, NetworkBase* base, uint64_t own,
                                         uint64_t other, int keep) {
     NETWORK_ALIGN uint8_t states[NETWORK_PADDED];
-    NETWORK_ALIGN int16_t sums[NETWORK_MOST_HIDDEN];
+    NETWORK_ALIGN int16_t sums[NETWORK_MAX_HIDDEN];
     uint16_t in[NETWORK_WINDOWS], out[NETWORK_WINDOWS];
     const int16_t* from = base->sums;
     uint64_t left;
@@ -327,14 +331,14 @@ static inline int network_evaluate_near(const Network* n, NetworkBase* base, uin
     return network_score(n, n->level(n, from, in, ins, out, outs, keep ? base->sums : sums));
 }
 
-/* Nothing is near this base. */
+/* Invalidates a base: it differs from every position in all windows. */
 static inline void network_forget_base(NetworkBase* base) {
     memset(base->states, 0xFF, sizeof base->states);
 }
 
-/* Take over the weights of a file: int16 rows [input][hidden], bias [hidden], output [hidden].
-   `hidden` is a multiple of the chunk, NETWORK_MOST_HIDDEN at most. Returns 0 where there is no
-   memory. */
+/* Copies the weights of a file: int16 rows [input][hidden], bias [hidden], output [hidden].
+   `hidden` is a multiple of NETWORK_CHUNK, at most NETWORK_MAX_HIDDEN. Returns 0 if memory is
+   short. */
 static inline int network_take(Network* n, const int16_t* weights, int hidden,
                                int32_t output_bias) {
     const size_t rows = (size_t)NETWORK_INPUTS * hidden;

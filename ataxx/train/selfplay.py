@@ -1,9 +1,8 @@
-"""What self-play and training must know of Ataxx; `core.nn.contract.Training` says what the names
-mean."""
+"""Ataxx for self-play and training. `core.nn.contract.Training` describes the names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ataxx import players
 from ataxx.engine import Engine
@@ -21,6 +20,7 @@ __all__ = [
     "INPUTS",
     "LOPSIDED",
     "OPENING",
+    "OWN_SAMPLES",
     "POSITION_BYTES",
     "SHARED",
     "SOLVED",
@@ -29,6 +29,7 @@ __all__ = [
 ]
 __all__ += ["encode", "engine", "features", "open_positions", "quantised"]
 
+OWN_SAMPLES: Literal[False] = False
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
 SYMMETRIES = 8
 POSITION_BYTES = 16
@@ -39,33 +40,33 @@ WON = 1600
 SOLVED = 29_000
 
 TABLE = 1
-"""Megabytes of the engine's table in self-play: it stays in the processor's cache, and a few
-thousand nodes fit."""
+"""Megabytes of the engine's table in self-play: it fits the processor's cache and holds the few
+thousand nodes of a search."""
 
 
 def engine(player: str) -> Engine:
     name, settings = parse_player(player)
     found = players.player(write_player(name, {"hash": str(TABLE), **settings}))
     if not isinstance(found, Engine):
-        raise QuartetError(f"{player!r} is no engine, and gives no samples")
+        raise QuartetError(f"{player!r} is not an engine and gives no samples")
     return found
 
 
-MOST_PIECES = 45
-"""On the board of a position that is learned from."""
+MAX_PIECES = 45
+"""Most pieces of a position that is trained on."""
 
 
 def open_positions(positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    import numpy as np  # noqa: PLC0415  (self-play does without)
+    import numpy as np  # noqa: PLC0415  (self-play does not need it)
 
     bits = np.array([number.bit_count() for number in range(256)], np.uint8)
-    mask: NDArray[np.bool_] = bits[positions].sum(1, dtype=np.uint8) <= MOST_PIECES
+    mask: NDArray[np.bool_] = bits[positions].sum(1, dtype=np.uint8) <= MAX_PIECES
     return mask
 
 
 ONE, OUTPUT_ONE = 255, 64
-"""Of the first layer and of the output in integers, as in network.h; training keeps weights within
-127 / 64."""
+"""The integers for 1.0 in the first layer and in the output, as in network.h. Training keeps
+weights within 127 / 64."""
 
 
 def quantised(
@@ -74,7 +75,7 @@ def quantised(
     output: NDArray[np.float32],
     output_bias: float,
 ) -> tuple[dict[str, str], bytes, NDArray[np.float32]]:
-    import numpy as np  # noqa: PLC0415  (self-play does without)
+    import numpy as np  # noqa: PLC0415  (self-play does not need it)
 
     integers = [
         (part * scale).round() for part, scale in ((rows, ONE), (bias, ONE), (output, OUTPUT_ONE))

@@ -1,6 +1,6 @@
-/* As much of a 64-bit Windows configuration of CPython as its headers need to compile an extension
-   module with MinGW on another
-   system. The real one, which also knows cl, comes with Python for Windows. */
+/* The part of CPython's configuration for 64-bit Windows that its headers need to compile an
+   extension module with MinGW on another system. The complete file, which also knows cl, comes with
+   Python for Windows. */
 #define MS_WINDOWS 1
 #define MS_WIN32 1
 #define MS_WIN64 1

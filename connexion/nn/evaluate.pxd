@@ -1,19 +1,16 @@
-"""What a position is worth beyond its scores: a sum of learned numbers, one for each thing that can
-still grow.
+"""Static evaluation of what can still grow, in addition to the scores: a sum of trained numbers.
 
-Each is chosen by the stage of the game (four plies each) and by
+Each number is selected by the stage of the game (four plies each) and by
 
-    of a cell and an attribute beside it    whose graph it is, how sure its owner is to have such a
-                                            tile, what it would gain there, how many neighbours are
-                                            empty as well
-    of an open group                        whose graph it is, its size, the empty cells that it
-                                            touches, how sure its owner is to have such a tile
-    of a cell                               what the better tile of each hand gains there
+    of a cell and an adjacent attribute     graph, the owner's certainty to have such a tile, gain
+                                            there, number of empty neighbours
+    of an open group                        graph, size, adjacent empty cells, the owner's certainty
+                                            to have such a tile
+    of a cell                               gain of the best tile of each hand
 
-and besides there are factors for the best cells of both hands. Graphs and hands are called mine
-where they are the mover's. What is
-to be drawn is not known: how sure somebody is to have a tile is reckoned from the open hand and
-    what is left in the bag.
+In addition, there are factors of the best cells of both hands. Graphs and hands are "mine" if they
+belong to the mover. Future draws are unknown: the certainty to have a tile is computed from the
+open hand and the content of the bag.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -29,7 +26,7 @@ cdef extern from "connexion/nn/buckets.h" nogil:
     const uint32_t ALIKE[2][4]
 
 cdef enum:
-    SURE = 5                                    # steps of how sure somebody is to have a tile
+    SURE = 5                                    # levels of certainty to have a tile
     GAINS = 14
     SIZES = 8
     LIBERTIES = 6
@@ -41,20 +38,20 @@ cdef enum:
     FACTORS = 7
     STAGE_NUMBERS = CELL_NUMBERS + GROUP_NUMBERS + LEAD_NUMBERS + FACTORS
     NUMBERS = STAGES * STAGE_NUMBERS
-    # 64 cells, each with three attributes in either graph at most, and two graphs' groups
-    MOST_TERMS = 512
+    # 64 cells with at most three attributes in each graph, and the groups of two graphs
+    MAX_TERMS = 512
     NO_LEAD = -(1 << 10)
 
 cdef struct Terms:
     int count
-    uint16_t number[512]                        # which numbers are added up
-    int first_factor                            # the number of the first factor
-    int value[7]                                # what the factors are multiplied by
+    uint16_t number[512]                        # indices of the numbers to add
+    int first_factor                            # index of the first factor
+    int value[7]                                # multipliers of the factors
 
 
 cdef inline int how_sure(int held, int bagged, int missing, int bag) noexcept nogil:
-    """0 none is left; 1 not likely; 4 two are expected. `missing` tiles of the hand come from the
-    `bag`, which has `bagged` of them."""
+    """Return the certainty: 0 no tile is left, 1 unlikely, ..., 4 two are expected. The hand draws
+    `missing` tiles from the `bag`, which has `bagged` of this kind."""
     cdef int expected = held << 6
     if missing and bagged:
         expected += (missing * bagged << 6) // bag
@@ -68,7 +65,7 @@ cdef inline int how_sure(int held, int bagged, int missing, int bag) noexcept no
 
 
 cdef inline int gain_bucket(int groups, int total, int growth) noexcept nogil:
-    """Of one group by its size, of several by how much the score grows."""
+    """Return the bucket of one group by size, of several groups by growth of the score."""
     if groups == 1:
         return total - 1 if total < 8 else 7
     return (
@@ -82,7 +79,7 @@ cdef inline int lead_bucket(int lead) noexcept nogil:
 
 
 cdef inline int best_lead(Tiles hand, int seat, const int* own, const int* other) noexcept nogil:
-    """The most that a tile of the hand brings its seat in the margin, by the growth of both graphs;
+    """Return the greatest gain of margin of a tile of the hand, by the growth of both graphs;
     NO_LEAD without tiles."""
     cdef int best = NO_LEAD
     cdef int tile, lead
@@ -96,7 +93,7 @@ cdef inline int best_lead(Tiles hand, int seat, const int* own, const int* other
 
 
 cdef inline void collect(const Board* b, Terms* terms) noexcept nogil:
-    """The terms of a position in which the game goes on."""
+    """Write the terms of a position before the end of the game."""
     cdef int seat = b.ply & 1
     cdef int base = (b.ply >> 2) * STAGE_NUMBERS
     cdef int number = 0
@@ -111,7 +108,7 @@ cdef inline void collect(const Board* b, Terms* terms) noexcept nogil:
     cdef int open_count[2]
     cdef int graph, a, i, j, cell, neighbour, root, size, free, found
     cdef int own, bag, missing, mine, theirs
-    cdef int best[3]                    # of mine, of theirs, of their sum
+    cdef int best[3]                    # of mine, of theirs, of the sum
     cdef int next_best[3]
     cdef int leads[3]
     cdef Tiles hands[2]
@@ -211,6 +208,6 @@ cdef inline int evaluate(const Board* b, const int16_t* weights) noexcept nogil:
     return total
 
 
-cdef class Weights:
+cdef class EvaluationWeights:
     cdef readonly dict fields
     cdef int16_t values[NUMBERS]

@@ -1,17 +1,23 @@
-"""The learned numbers of the evaluation."""
+"""Read and check the evaluation's numbers."""
 
 from connexion.rules import Position
 
-class Weights:
-    """The numbers of one file; `fields` is what the file says of itself."""
+class EvaluationWeights:
+    """The numbers of one file.
+
+    Attributes:
+        fields: The fields of the file's header, by name.
+    """
 
     fields: dict[str, str]
     def __init__(self, data: bytes) -> None:
-        """Of the bytes of a file. Raises TextError where it is damaged, or made for another
-        evaluation."""
+        """Parse the content of a file.
+
+        Raises TextError if it is damaged or made for another evaluation.
+        """
 
     def value(self, position: Position) -> int:
-        """What the mover's margin will change by until the end, in 1/64 points."""
+        """Return the expected change of the mover's margin until the end, in 1/64 points."""
 
-def default_weights() -> Weights:
-    """The weights that the package brings. Raises TextError where they are damaged."""
+def default_weights() -> EvaluationWeights:
+    """Return the project's weights, read once. Raises TextError if they are missing or damaged."""

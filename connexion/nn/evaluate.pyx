@@ -1,5 +1,4 @@
-"""The learned numbers of the evaluation: read, checked, and handed to searches. evaluate.pxd says
-what they mean."""
+"""Read and check the evaluation's numbers. evaluate.pxd describes them."""
 
 import os
 import sys
@@ -12,16 +11,18 @@ from core.nn.sealed import unseal
 from core.resource import resource
 
 
-cdef class Weights:
+cdef class EvaluationWeights:
     """The numbers of one file.
 
     Attributes:
-        fields: what the file says of itself, by name.
+        fields: The fields of the file's header, by name.
     """
 
     def __init__(self, bytes data):
-        """Of the bytes of a file. Raises TextError where it is damaged, or made for another
-        evaluation."""
+        """Parse the content of a file.
+
+        Raises TextError if it is damaged or made for another evaluation.
+        """
         cdef int i
         self.fields, body = unseal("weights", data, "connexion")
         if self.fields.get("numbers") != str(NUMBERS) or len(body) != 2 * NUMBERS:
@@ -36,16 +37,17 @@ cdef class Weights:
             self.values[i] = numbers[i]
 
     def value(self, Position position):
-        """What the mover's margin will change by until the end, in 1/64 points."""
+        """Return the expected change of the mover's margin until the end, in 1/64 points."""
         return evaluate(&position.board, self.values)
 
 
 def default_weights():
-    """The weights that the package brings; read once. Raises TextError where they are missing or
-    damaged."""
+    """Return the project's weights, read once. Raises TextError if they are missing or damaged."""
     global _default
     if _default is None:
-        _default = Weights(resource(os.path.join(os.path.dirname(__file__), "weights.bin")))
+        _default = EvaluationWeights(
+            resource(os.path.join(os.path.dirname(__file__), "weights.bin"))
+        )
     return _default
 
 

@@ -1,5 +1,7 @@
-"""`python -m connexion.train FILE`: the evaluation's numbers, learned from nothing by self-play.
-The same options give the same file."""
+"""`python -m connexion.train FILE`: learn the evaluation's numbers by self-play, starting from 0.
+
+The same options give the same file.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from connexion.train.learner import Learner
 from core.nn.sealed import seal
 
 CHUNK = 500
-"""Games at one rate, and between two lines of progress."""
+"""Games at one learning rate. Progress is printed every 20 chunks."""
 
 
 def sealed(numbers: array[int], command: str) -> bytes:
-    """The file of these numbers."""
+    """Return the content of a weights file."""
     words = array("h", numbers)
     if sys.byteorder == "big":
         words.byteswap()
@@ -35,30 +37,37 @@ def sealed(numbers: array[int], command: str) -> bytes:
     type=click.IntRange(1),
     default=60_000,
     show_default=True,
-    help="Rounded up to whole chunks.",
+    help="Number of games, rounded up to a multiple of 500.",
 )
-@click.option("--seed", default=1, show_default=True)
-@click.option("--trace", default=0.3, show_default=True, help="Lambda of the temporal differences.")
-@click.option("--explore", default=0.1, show_default=True, help="Share of random moves.")
-@click.option("--width", default=16, show_default=True, help="Moves that are looked at.")
+@click.option("--seed", default=1, show_default=True, help="Random seed.")
+@click.option(
+    "--td-lambda",
+    "--trace",
+    "td_lambda",
+    default=0.3,
+    show_default=True,
+    help="Lambda of the temporal-difference targets, 0 to 1. --trace is the name of version 1.0.",
+)
+@click.option("--explore", default=0.1, show_default=True, help="Fraction of random moves.")
+@click.option("--width", default=16, show_default=True, help="Moves evaluated per position.")
 @click.option(
     "--rate",
     default=0.3,
     show_default=True,
-    help="Of learning, at first; it falls to a hundredth of that.",
+    help="Initial learning rate. It falls to 1/100 of this.",
 )
 def command(
-    file: Path, games: int, seed: int, trace: float, explore: float, width: int, rate: float
+    file: Path, games: int, seed: int, td_lambda: float, explore: float, width: int, rate: float
 ) -> None:
     """Learn the evaluation's numbers by self-play and write them to FILE."""
-    learner = Learner(seed, trace, explore, width)
+    learner = Learner(seed, td_lambda, explore, width)
     chunks = -(-games // CHUNK)
     for chunk in range(chunks):
         error = learner.play(CHUNK, rate * max(0.01, (1 - chunk / chunks) ** 1.5))
         if chunk % 20 == 0 or chunk == chunks - 1:
             click.echo(f"{(chunk + 1) * CHUNK} games, error {error:.3f} points", err=True)
     options = (
-        f"--games {games} --seed {seed} --trace {trace:g} --explore {explore:g} --width "
+        f"--games {games} --seed {seed} --td-lambda {td_lambda:g} --explore {explore:g} --width "
         f"{width} --rate {rate:g}"
     )
     file.write_bytes(sealed(learner.numbers(), f"python -m connexion.train {options}"))

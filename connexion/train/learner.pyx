@@ -12,34 +12,36 @@ from connexion.rules cimport BAG, CELLS, HAND, KINDS, MAX_MOVES, Board, Undo, cl
 from array import array
 
 cdef enum:
-    FIRST_PLIES = 2         # of a game, in which any of the moves that are looked at is played
+    FIRST_PLIES = 2         # random plies at the start of a game
 
 
 cdef class Learner:
-    """Numbers that improve, all 0 at first; a seed gives the same ones every time."""
+    """The evaluation's numbers during learning, all 0 at first. A seed makes them reproducible."""
 
     cdef double* weights
     cdef int times[NUMBERS]         # scratch: how often a position has each; all 0
     cdef uint64_t random
-    cdef public double trace, explore
+    cdef public double td_lambda, explore
     cdef public int width
 
-    def __cinit__(self, uint64_t seed, double trace=0.5, double explore=0.1, int width=16):
-        """`trace` is lambda: how much a value follows what came of the game, not the next value.
-        `explore` is the share of moves that are played at random, among the `width` that look best.
-        """
+    def __cinit__(self, uint64_t seed, double td_lambda=0.5, double explore=0.1, int width=16):
+        """Start with all numbers 0; learner.pyi describes the options."""
         self.weights = <double*>calloc(NUMBERS, sizeof(double))
         if self.weights == NULL:
             raise MemoryError
         self.random = mix64(seed)
-        self.trace, self.explore, self.width = trace, explore, width
+        self.td_lambda, self.explore, self.width = td_lambda, explore, width
 
     def __dealloc__(self):
         free(self.weights)
 
     def play(self, int games, double rate):
-        """Learn from so many games of its own; returns the root of the mean square error, in
-        points. `rate` is between 0 and 1."""
+        """Learn from self-play and return the root mean square error, in points.
+
+        Args:
+            games: Number of games.
+            rate: Learning rate, 0 to 1.
+        """
         cdef int _game
         cdef double squares = 0
         with nogil:
@@ -48,14 +50,14 @@ cdef class Learner:
         return sqrt(squares / games / CELLS)
 
     def numbers(self):
-        """The numbers in 1/64 points, as 16-bit words in the machine's order."""
+        """Return the numbers in 1/64 points, as 16-bit words in native byte order."""
         cdef int i
         return array(
             "h", [max(-32768, min(32767, round(64 * self.weights[i]))) for i in range(NUMBERS)]
         )
 
     cdef uint64_t below(self, uint64_t bound) noexcept nogil:
-        """A random number, from 0."""
+        """Return a random number from 0 to bound - 1."""
         self.random += 1
         return mix64(self.random) % bound
 
@@ -69,7 +71,7 @@ cdef class Learner:
         return total
 
     cdef int pick(self, Board* b, const Choice* choices, int number) noexcept nogil:
-        """The move to play: the best one by gain and evaluation, or any."""
+        """Return the index of the best choice by gain and evaluation, or of a random one."""
         cdef Undo undo
         cdef Terms terms
         cdef double value
@@ -90,8 +92,7 @@ cdef class Learner:
         return best_move
 
     cdef double game(self, double rate) noexcept nogil:
-        """Play a game and learn from it, from its end to its beginning; returns the sum of the
-        squared errors."""
+        """Play a game, learn from its end to its start, and return the sum of squared errors."""
         cdef Board b
         cdef Undo undo
         cdef Choice choices[MAX_MOVES]
@@ -128,11 +129,13 @@ cdef class Learner:
                 draw(&b, seat, bags[seat][HAND + ply // 2])
         values[CELLS] = 0
         for ply in range(CELLS - 1, -1, -1):
-            outcome = gained[ply] - ((1 - self.trace) * values[ply + 1] + self.trace * outcome)
+            outcome = gained[ply] - (
+                (1 - self.td_lambda) * values[ply + 1] + self.td_lambda * outcome
+            )
             error = outcome - values[ply]
             squares += error * error
-            # The step is normalised by the square of the input, in which a number may come up
-            # several times; factors count less, as what they are multiplied by is large.
+            # Normalise the step by the squared input, in which numbers may occur several times.
+            # Factors count less, because their multipliers are large.
             size = 0
             for i in range(terms[ply].count):
                 self.times[terms[ply].number[i]] += 1

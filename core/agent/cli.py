@@ -1,5 +1,4 @@
-"""The command line of an agent that speaks lines, and what it plays with: plain Python that starts
-fast."""
+"""The command line of a line-protocol agent, and its choice of rules and player. Starts fast."""
 
 from __future__ import annotations
 
@@ -18,31 +17,34 @@ if TYPE_CHECKING:
 
     PositionT = TypeVar("PositionT", bound=Position)
 
-SPARE = "greedy"
-"""Who plays where an engine cannot: every game of lines has a player of that name, which needs
-nothing compiled."""
+FALLBACK_PLAYER = "greedy"
+"""The player used if the engine cannot run. Every line-protocol game has it, and it needs no
+compiled module."""
 
 
-def told_start(rules: type[PositionT]) -> PositionT | None:
-    """The start that a judge of ours tells through QUARTET_POSITION, where the protocol has no
-    words for one; None for the usual start."""
+def start_from_environment(rules: type[PositionT]) -> PositionT | None:
+    """Return the start position of QUARTET_POSITION, or None for the usual one.
+
+    Our own judge sets the variable, because the protocol cannot express a start position.
+    """
     text = os.environ.get("QUARTET_POSITION")
     if not text:
         return None
     try:
         return rules.parse(text)
-    except TextError as error:  # a contest is no place to refuse to play
+    except TextError as error:  # never refuse to play in a contest
         complain(f"QUARTET_POSITION: {error}")
         return None
 
 
-class Choice:
-    """What the caller of an agent chose, on the command line or else in the environment.
+class AgentOptions:
+    """What the caller chose on the command line, or else in the environment.
 
     Attributes:
-        player: a built-in player, with its options; asked: whether the caller named it.
-        seed: for players that choose at random; nodes: of every search, None to search by the
-            clock.
+        player: Built-in player, with options.
+        asked: True if the caller named the player.
+        seed: Seed of players that choose at random.
+        nodes: Nodes per search; None searches by the clock.
     """
 
     __slots__ = ("asked", "nodes", "player", "seed")
@@ -55,7 +57,7 @@ class Choice:
 
 
 def _number(name: str) -> int | None:
-    """What the environment says; a contest is no place to refuse to play over it."""
+    """Return the number in an environment variable. Complain about anything else and ignore it."""
     text = os.environ.get(name)
     if not text:
         return None
@@ -66,11 +68,13 @@ def _number(name: str) -> int | None:
         return None
 
 
-def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> Choice:
-    """What an agent's command line says; the first of `players` is the default. Exits with status 2
-    on unknown options."""
-    choice = Choice(players[0])
-    if not any(word.startswith("-") for word in words):  # some judges add a word of their own
+def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> AgentOptions:
+    """Parse an agent's command line; the first of `players` is the default.
+
+    Exits with status 2 if an option is unknown.
+    """
+    choice = AgentOptions(players[0])
+    if not any(word.startswith("-") for word in words):  # some judges append a word
         return choice  # argparse costs milliseconds
     import argparse  # noqa: PLC0415
 
@@ -78,7 +82,7 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
         prog=f"python -m {game}",
         description=f"Play {game} with the judge on standard input and output.",
     )
-    parser.add_argument("word", nargs="*", help="ignored: some judges add a word of their own")
+    parser.add_argument("word", nargs="*", help="ignored: some judges append a word")
     parser.add_argument(
         "--player",
         metavar="NAME",
@@ -89,14 +93,14 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
         type=int,
         default=choice.seed,
         metavar="N",
-        help="for players that choose at random (QUARTET_SEED)",
+        help="seed of players that choose at random (QUARTET_SEED)",
     )
     parser.add_argument(
         "--nodes",
         type=int,
         default=choice.nodes,
         metavar="N",
-        help="search N nodes instead of by the clock: the same move every time (QUARTET_NODES)",
+        help="visit N nodes per search instead of using the clock (QUARTET_NODES)",
     )
     chosen = parser.parse_args(words)
     choice.asked = chosen.player is not None
@@ -106,18 +110,22 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
 
 
 def equip(
-    choice: Choice,
+    choice: AgentOptions,
     player: Callable[[str, int | None], Searcher[Any]],
     fast: Callable[[], type[Position]],
     slow: Callable[[], type[Position]],
 ) -> tuple[type[Position], Searcher[Any]]:
-    """The rules and the player that an agent with an engine plays by.
+    """Return the rules and the player that an agent uses.
 
-    `player` is the game's function of that name. `fast` imports the game's compiled rules and gives
-    their Position, `slow` the reference rules. Where something compiled is missing, or does not fit
-    this machine, and the caller named no player, a game is not to be lost for that: it is SPARE on
-    the slow rules, and a line that says so. Exits with status 1 where the player that was named
-    cannot play, and with 2 where there is none of that name or an option is wrong.
+    If a compiled module is missing or does not fit this machine, an agent must still play: it uses
+    FALLBACK_PLAYER on the reference rules and prints a message. If the caller named the player, it
+    exits instead: status 1 if the player cannot run, 2 if the name or an option is wrong.
+
+    Args:
+        choice: The caller's choice.
+        player: The game's function `player`.
+        fast: Imports the game's compiled rules and returns their Position.
+        slow: Imports the reference rules and returns their Position.
     """
     try:
         return fast(), player(choice.player, choice.seed)
@@ -128,12 +136,12 @@ def equip(
         missing = f"{error.name or error} is missing"
         if choice.asked:
             complain(
-                f"{missing}: build the compiled modules first, with `python -m pip install -e .` "
-                "in the checkout"
+                f"{missing}: run `python -m pip install -e .` in the checkout to compile the "
+                "modules"
             )
             raise SystemExit(FAILED) from error
         complain(
-            f"{missing}, so {SPARE} plays; `python -m pip install -e .` in the checkout would "
-            "build it"
+            f"{missing}: falling back to {FALLBACK_PLAYER}; run `python -m pip install -e .` in "
+            "the checkout to compile the modules"
         )
-        return slow(), player(SPARE, choice.seed)
+        return slow(), player(FALLBACK_PLAYER, choice.seed)

@@ -1,7 +1,7 @@
-"""What an executable file of ours does beside playing: settings from a file beside it,
-`--selftest`, and cleaning up after killed runs.
+"""What an executable file does in addition to playing: read settings from a file next to it,
+`--selftest`, and remove the folders of killed runs.
 
-`build/start.py` calls it. Nothing here may be slow to import, fail, or take more than a millisecond
+`build/start.py` calls `run`. This module imports fast, never fails, and takes at most a millisecond
 before the game's agent begins.
 """
 
@@ -19,24 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SETTINGS = "quartet.ini"
-"""A text file beside the executable. `target = 0.4` in it means what QUARTET_TARGET=0.4 in the
-environment does, which goes first."""
+"""A text file next to the executable. A line `target = 0.4` acts like QUARTET_TARGET=0.4 in the
+environment, which has priority."""
 
 MARK = "quartet.lock"
-"""The first file that an executable of ours unpacks: it tells our folders from other programs', and
-who has locked it, lives."""
+"""The first file that one of our executables unpacks. It marks the folder as ours; a lock on it
+shows that the process is alive."""
 FOLDER = "_MEI"
-"""What the names of such folders begin with, in the system's place for temporary files."""
+"""Prefix of such folders in the system's temporary folder."""
 OLD = 60
-"""Seconds. A younger folder may belong to a process that is about to lock it; that takes
-milliseconds."""
+"""Seconds. A younger folder may belong to a process that will lock it within milliseconds."""
 BUDGET = 0.001
-"""Seconds that looking for such folders, and removing them, may take, but for the last step, of
-which there is always one: so the next start gets further, on the slowest machine."""
+"""Seconds for finding and removing such folders. The last step may exceed it, and at least one step
+is always made. So each start makes progress, even on the slowest machine."""
 
 
 def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
-    """All that the executable does; gives its exit status. `main` is the agent."""
+    """Run the executable; `main` is the agent. Returns the exit status."""
     read_settings(os.path.join(os.path.dirname(sys.executable), SETTINGS), os.environ)
     if unpacked_itself():
         # PyInstaller's name for its folder.
@@ -47,7 +46,7 @@ def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
 
             return selftest(arguments[1:])
         return main(arguments)
-    except SystemExit as end:  # of the parser of arguments, which has said why
+    except SystemExit as end:  # from argparse, which has printed the reason
         return end.code if isinstance(end.code, int) else 0 if end.code is None else FAILED
     except Exception as error:  # noqa: BLE001  (a user gets a line, not a traceback)
         complain(f"internal error: {type(error).__name__}: {error}")
@@ -55,14 +54,16 @@ def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
 
 
 def read_settings(path: str, environment: os._Environ[str] | dict[str, str]) -> None:
-    """Lines `name = value` become QUARTET_NAME in the environment, where it is not set yet. No
-    file, or a strange one: no settings."""
+    """Copy lines `name = value` of a file to QUARTET_NAME in the environment, unless it is set.
+
+    A file that is missing or unreadable has no settings.
+    """
     try:
         with open(path, "rb") as file:
             data = file.read(1 << 16)
     except OSError:
         return
-    # Notepad writes a mark at the beginning, or UTF-16.
+    # Notepad writes a byte-order mark, or UTF-16.
     text = data.decode(
         "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace"
     ).removeprefix("\ufeff")
@@ -74,16 +75,21 @@ def read_settings(path: str, environment: os._Environ[str] | dict[str, str]) -> 
 
 
 def clean_up(own: str) -> int:
-    """Lock our own folder, and remove what killed runs have left beside it, within BUDGET; gives
-    the number of folders removed.
+    """Lock our own folder, remove folders that killed runs have left next to it, within BUDGET.
 
-    A folder goes only if it bears our mark, nobody has locked that (which the system undoes when a
-    process dies, however it dies, and which counts in every container that shares the folder), and
-    it is not so young that its process may still be about to.
+    A folder is removed only if all of these hold:
+
+    - it contains our mark;
+    - no process has locked the mark (the system releases the lock of a dead process, and the lock
+      is visible in every container that shares the folder);
+    - it is old enough: a young process may not have locked it yet.
+
+    Returns:
+        Number of folders removed.
     """
     deadline, removed = time.perf_counter() + BUDGET, 0
     try:
-        # never closed: it is held for as long as we live
+        # never closed: the lock lasts as long as this process
         _lock(os.open(os.path.join(own, MARK), os.O_RDWR))
         with os.scandir(os.path.dirname(own)) as places:
             for place in places:
@@ -101,7 +107,7 @@ def clean_up(own: str) -> int:
 
 
 def _remove_left(folder: str, deadline: float) -> bool:
-    """Remove a folder of a run that is over; False where it is none, or where time is up."""
+    """Remove a folder. Return False if it is not that of a dead run, or if time is up."""
     mark = os.path.join(folder, MARK)
     try:
         number = os.open(mark, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
@@ -126,7 +132,7 @@ def _remove_left(folder: str, deadline: float) -> bool:
 
 
 def _remove_content(folder: str, deadline: float) -> bool:
-    """Remove all but the mark, which goes last. Whether it is done; raises OSError."""
+    """Remove all files but the mark, which goes last. Returns True if done. Raises OSError."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name == MARK:
@@ -145,7 +151,7 @@ def _remove_content(folder: str, deadline: float) -> bool:
 if sys.platform == "win32":
 
     def _lock(number: int) -> None:
-        """Raises OSError where another process has locked this open file."""
+        """Lock an open file. Raises OSError if another process has locked it."""
         import msvcrt  # noqa: PLC0415
 
         msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
@@ -153,5 +159,5 @@ if sys.platform == "win32":
 else:
 
     def _lock(number: int) -> None:
-        """Raises OSError where another process has locked this open file."""
+        """Lock an open file. Raises OSError if another process has locked it."""
         os.lockf(number, os.F_TLOCK, 0)

@@ -1,9 +1,7 @@
-"""The agent's side of a judge that speaks lines with a running program: the loop that answers,
-whatever it hears.
+"""The agent's side of the line protocol: a loop that answers whatever the judge sends.
 
-It ends after FINISH, at the end of input, or when no legal answer is known any more: always with
-status 0. Nothing but answers goes to standard output; what is wrong is said on standard error, a
-line for each fault.
+It ends after FINISH, at the end of input, or when no legal answer is known; always with status 0.
+Only answers go to standard output. Each problem is one line on standard error.
 """
 
 from __future__ import annotations
@@ -13,13 +11,13 @@ import os
 from core.agent.files import GOOD, complain
 from core.engine import OBSERVE, can
 from core.limits import Limits
-from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, Turn
+from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, YourTurn
 from core.timeman import player_limits
 
 try:
     from core.native.clock import now
-# where nothing is compiled, no player is: the reference rules and simple players need no more than
-# any clock
+# without compiled modules, only simple players on the reference rules play, and any clock will
+# serve
 except ImportError:
     from time import monotonic as now
 
@@ -33,31 +31,31 @@ if TYPE_CHECKING:
 
 
 CLOCK: Callable[[], float] = now
-"""What the deadlines of players are on: the clock of `core.native.clock`, which compiled searches
-read. In Windows it is not `time.monotonic`."""
+"""The clock of players' deadlines: that of `core.native.clock`, which compiled searches read. On
+Windows it is not `time.monotonic`."""
 PANIC_MS = 100
-"""With less than this on the clock no search begins: a quick legal move is played."""
+"""Milliseconds. With less on the clock, the agent plays a quick legal move without a search."""
 LONGEST_LINE = 1 << 16
-"""Bytes; no judge's line comes near it. A longer one is taken for several, none of which can be
+"""Bytes. No judge's line is nearly as long. A longer one is split into lines that cannot be
 read."""
 
 
-class LostError(Exception):
-    """We do not know the position any more; the message says why."""
+class DesyncError(Exception):
+    """The position is unknown; the message says why."""
 
 
 class Agent:
-    """A program's view of the games that it plays: it hears lines and gives answers.
+    """A program's view of the games that it plays: it reads lines and returns answers.
 
-    A line that cannot be read may be torn, and an answer may be due: OK to the first line, a quick
-    move when it is our turn. It is given at once; the call itself, should it come after all, is
-    then not answered again.
+    An unreadable line may be a damaged request, so an answer may be due: OK to the first line, a
+    quick move if it is our turn. The agent gives it at once. If the request itself follows, it is
+    not answered again.
 
-    Where a line is missing, or does not fit what came before, the position is lost. Then the agent
-    plays the move that is legal anywhere, or, in games without such a move, leaves.
+    If a line is missing, or contradicts the previous ones, the position is unknown. Then the agent
+    plays the move that is legal anywhere. In games without such a move, it exits.
 
     Attributes:
-        done: whether the conversation is over.
+        done: True when the conversation has ended.
     """
 
     def __init__(
@@ -73,13 +71,15 @@ class Agent:
         nodes: int | None = None,
         clock: Callable[[], float] = CLOCK,
     ) -> None:
-        """Make an agent that has heard nothing yet.
+        """Create an agent that has read nothing yet.
 
-        `init` says whether the judge describes the start position. `reveal` is the position's
-        method of that name in a game of chance, `anywhere` a move that is legal in every position,
-        `start` where games begin of which the judge does not say it, if it is not the start of the
-        rules, `nodes` what a search visits instead of looking at the clock, `clock` what the player
-        measures its deadline by.
+        Args:
+            init: True if the judge describes the start position.
+            reveal: `Position.reveal` in a game of chance, else None.
+            anywhere: A move that is legal in every position, if the game has one.
+            start: Start position of games without Init, if it is not the start of the rules.
+            nodes: Nodes per search, instead of the clock.
+            clock: Clock of the player's deadlines.
         """
         self.done = False
         self._protocol = protocol
@@ -100,14 +100,14 @@ class Agent:
         self._answered_early: type[Message] | None = None
 
     def hear(self, line: str) -> str | None:
-        """The answer to a line, without its end; None where none is due. It never raises, whatever
-        line, rules and player do."""
+        """Return the answer to a line, both without line end; None if none is due. Never raises,
+        whatever the line, the rules and the player do."""
         heard = self._clock()
         if not line.strip():
             return None
         try:
             message: Message | None = self._protocol.parse_message(line, self._seat or 0)
-        except Exception as error:  # noqa: BLE001  (a torn line must not find a bug in a parser)
+        except Exception as error:  # noqa: BLE001  (a damaged line must not hit a parser's bug)
             complain(f"cannot read {line[:80]!r}: {error}")
             message = None
         answered, self._answered_early = self._answered_early, None
@@ -115,27 +115,27 @@ class Agent:
             if message is None:
                 return self._guess(heard, answered)
             answer = self._react(message, heard, is_answered=answered is type(message))
-        # A bug of ours, or a message that does not fit what we know.
+        # A bug, or a message that contradicts the known position.
         except Exception as error:  # noqa: BLE001
-            complain(f"lost the thread at {line[:80]!r}: {error or type(error).__name__}")
+            complain(f"position lost at {line[:80]!r}: {error or type(error).__name__}")
             self._position = None
             move = self._lost_move()
-            return move if isinstance(message, Turn) and answered is not Turn else None
+            return move if isinstance(message, YourTurn) and answered is not YourTurn else None
         return None if answered is type(message) else answer
 
     def _react(self, message: Message, heard: float, *, is_answered: bool) -> str | None:
-        """The answer to a line that could be read."""
+        """Return the answer to a readable line."""
         match message:
             case Ready(seat=seat):
                 self._begin(seat)
                 return READY_ANSWER
             case Init(text=text):
                 if self._seat is None:
-                    raise LostError("nobody told us our side")
+                    raise DesyncError("READY did not name our side")
                 self._init_due = False
                 self._draw_due = False
                 self._position = self._rules.parse(text)
-            case Turn(mine=mine) if not is_answered:
+            case YourTurn(mine=mine) if not is_answered:
                 return (
                     self._lost_move()
                     if self._position is None
@@ -150,8 +150,8 @@ class Agent:
         return None
 
     def _guess(self, heard: float, answered: type[Message] | None) -> str | None:
-        """The answer that may be due to a line that could not be read; `answered` is the call that
-        was last answered in advance."""
+        """Return the answer that may be due to an unreadable line; `answered` is the last request
+        that was answered in advance."""
         if answered is not None:
             self._answered_early = answered
             return None
@@ -163,15 +163,15 @@ class Agent:
             self._init_due = False
             return None
         if self._position is None:
-            self._answered_early = Turn
+            self._answered_early = YourTurn
             return self._lost_move()
         if self._position.to_move == self._seat and not self._position.over:
-            self._answered_early = Turn
+            self._answered_early = YourTurn
             return self._move(self._position, 0, heard)
         return None
 
     def _begin(self, seat: int | None) -> None:
-        """A new game."""
+        """Start a new game."""
         self._greeted = True
         self._seat = seat
         self._init_due = self._init
@@ -179,31 +179,31 @@ class Agent:
         self._position = None if self._init else self._start or self._rules.start()
 
     def _move(self, position: Position, mine: int, heard: float) -> str:
-        """Our move, with `mine` milliseconds on the clock; it is made on our board, too. Raises
-        LostError."""
-        # READY was torn, and a side that has followed so far is called to move
+        """Return our move, with `mine` milliseconds on the clock, and play it on our board. Raises
+        DesyncError."""
+        # READY was unreadable, and the side that we have followed is asked to move
         if self._seat is None:
             self._seat = position.to_move
         if position.to_move != self._seat or self._draw_due:
-            raise LostError("a line before this one is missing")
+            raise DesyncError("the line before this one is missing")
         move = self._choose(position, mine, heard)
         answer = self._protocol.format_answer(move, self._seat)
         try:
             self._position = position.play(move)
             self._draw_due = self._reveal is not None
-        # The judge has the last word on whether the game goes on.
+        # Only the judge decides whether the game continues.
         except Exception as error:  # noqa: BLE001
-            complain(f"cannot go on after {answer}: {error}")
+            complain(f"position unknown after {answer}: {error}")
             self._position = None
         return answer
 
     def _choose(self, position: Position, mine: int, heard: float) -> Move:
-        """The player's move, or a quick one when the clock or the player leaves no choice. Raises
-        LostError when there is none."""
-        # the judge may play on where the game is over by our rules
+        """Return the player's move, or a quick one if there is no time or the player fails. Raises
+        DesyncError if there is no move."""
+        # the judge may continue a game that is over by our rules
         moves = position.legal() or position.pseudolegal()
         if not moves:
-            raise LostError("no move is left")
+            raise DesyncError("there is no legal move")
         quick = moves[-1]  # a pass comes first in ascending order
         if len(moves) == 1 or mine < PANIC_MS:
             return quick
@@ -212,7 +212,7 @@ class Agent:
             if self._tell:
                 complain(info.text())
             move = info.move
-        except Exception as error:  # noqa: BLE001  (a bug of ours must not lose the game)
+        except Exception as error:  # noqa: BLE001  (a bug must not lose the game)
             complain(f"internal error: {type(error).__name__}: {error}")
             return quick
         if move not in moves:
@@ -221,26 +221,26 @@ class Agent:
         return move
 
     def _limits(self, position: Position, left: float, heard: float) -> Limits:
-        """What the player may spend on its move, with `left` seconds on the clock."""
+        """Return the limits of a move, with `left` seconds on the clock."""
         if self._nodes is not None:
             return Limits(nodes=self._nodes)
         return player_limits(self._player, position, heard, left)
 
     def _learn(self, drawn: int | None) -> None:
-        """What chance gave us. Raises LostError and RuleError."""
+        """Take our draw. Raises DesyncError and RuleError."""
         if self._position is None:
             return
         if self._reveal is None or not self._draw_due:
-            raise LostError("nothing was to be drawn")
+            raise DesyncError("no draw was due")
         self._position = self._reveal(self._position, drawn)
         self._draw_due = False
 
     def _follow(self, move: Move, drawn: int | None) -> None:
-        """The opponent's move. Raises LostError and RuleError."""
+        """Take the opponent's move. Raises DesyncError and RuleError."""
         if self._position is None:
             return
         if self._draw_due or self._position.to_move == self._seat:
-            raise LostError("a line before this one is missing")
+            raise DesyncError("the line before this one is missing")
         before, self._position = self._position, self._position.play(move)
         if can(self._player, OBSERVE):
             self._player.observe(before, move)
@@ -248,18 +248,17 @@ class Agent:
             self._position = self._reveal(self._position, drawn)
 
     def _lost_move(self) -> str | None:
-        """What can be played without knowing the position; where there is no such move, we
-        leave."""
+        """Return the move that is legal anywhere; without such a move, end the conversation."""
         if self._anywhere is None:
-            complain("no legal move is known; leaving")
+            complain("no legal move is known: exiting")
             self.done = True
             return None
         return self._protocol.format_answer(self._anywhere, self._seat or 0)
 
 
 def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
-    """Answer the lines of `source` on `sink` until the end; returns the exit status, which is
-    always GOOD."""
+    """Answer the lines of `source` on `sink` until the end. Returns the exit status, always
+    GOOD."""
     try:
         while not agent.done:
             line = source.readline(LONGEST_LINE)
@@ -270,5 +269,5 @@ def converse(agent: Agent, source: BinaryIO, sink: BinaryIO) -> int:
                 sink.write(answer.encode("ascii") + b"\n")
                 sink.flush()
     except (OSError, KeyboardInterrupt):
-        pass  # nobody listens any more
+        pass  # the judge has closed its end
     return GOOD

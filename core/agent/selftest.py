@@ -1,5 +1,5 @@
-"""`--selftest` of an executable file: what starting and leaving it costs on this machine, and what
-that means for its target."""
+"""`--selftest` of an executable file: measure its start and exit on this machine, to choose a
+target."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.timeman import process_deadline
 
 RUNS = 20
 ASKED = 0.3
-"""Seconds after which the second kind of run has to be over: more than a start takes."""
+"""Seconds after which a run of the second kind must have ended: more than a start takes."""
 
 
 def main(arguments: list[str]) -> int:
-    """Without arguments, the self-test. It starts this executable with one: `leave`, to leave at
-    once, `wait`, to leave after ASKED."""
+    """Run the self-test. It starts this executable again, with one argument: `leave` to exit at
+    once, `wait` to exit after ASKED."""
     if arguments == ["wait"]:
         deadline = process_deadline(ASKED)
         while now() < deadline:
@@ -29,24 +29,21 @@ def main(arguments: list[str]) -> int:
     try:
         leaving, waiting = _measure("leave"), _measure("wait")
     except OSError as error:
-        print(f"the self-test cannot go on: {error}", file=sys.stderr)
+        print(f"the self-test cannot start {sys.executable}: {error}", file=sys.stderr)
         return 1
     late = [seconds - ASKED for seconds in waiting]
     if unpacked_itself():
-        print(f"one file: it unpacked itself into {getattr(sys, '_MEIPASS', '')}")
-    print(f"from the start of the process to this line of the program: {1000 * age:.0f} ms")
-    print(f"start and end of a run that does nothing: {_figures(leaving)}, {RUNS} runs")
-    print(
-        f"asked to be over after {1000 * ASKED:.0f} ms, it was over so much later: "
-        f"{_figures(late)}, {RUNS} runs"
-    )
-    print("A target is safe if it and several times the last figure stay below the judge's limit.")
+        print(f"one-file executable, unpacked to {getattr(sys, '_MEIPASS', '')}")
+    print(f"start of the process to this line of the program: {1000 * age:.0f} ms")
+    print(f"start and exit of a run that does nothing: {_figures(leaving)}, {RUNS} runs")
+    print(f"target {1000 * ASKED:.0f} ms, overshoot: {_figures(late)}, {RUNS} runs")
+    print("A target is safe if it plus several times the overshoot is below the judge's limit.")
     sys.stdout.flush()
     return 0
 
 
 def _measure(what: str) -> list[float]:
-    """Seconds from start to end of such runs, as whoever starts the executable sees them, in
+    """Return the seconds from start to end of RUNS such runs, measured by this process, in
     ascending order."""
     took = []
     for _ in range(RUNS):

@@ -1,7 +1,7 @@
-"""What an agent that is started anew for every move remembers of a machine that holds it up: the
-longest time for which a search was kept from looking at the clock.
+"""Memory of stalls for agents that start one process per move: the longest time for which the
+machine kept a search from checking the clock.
 
-The file is there only after moves that were held up, so it costs the others nothing.
+The file exists only after moves that stalled, so it costs nothing otherwise.
 """
 
 from __future__ import annotations
@@ -9,39 +9,43 @@ from __future__ import annotations
 import math
 import os
 
+from core.agent.files import overwrite
+
 FILE = "stall.txt"
-"""The file's name; it lies beside the question. It holds a number: seconds."""
-LEAST = 0.02
-"""Seconds: shorter stalls are left out, for a target has room for three of them."""
-MOST = 0.08
-"""Seconds: longer ones are taken for that long. A machine that stood still for a second cannot be
-outwitted, and the next moves need time, too."""
+"""Name of the file, next to the question. It contains one number: seconds."""
+MIN_STALL = 0.02
+"""Seconds. Shorter stalls are ignored: a target has room for three of them. Not tuned."""
+MAX_STALL = 0.08
+"""Seconds. Longer stalls count as this long: a machine that stood still for a second may do so
+again whatever is planned, and the next moves need time. Not tuned."""
 DECAY = 0.8
-"""What is remembered becomes so much less with every move."""
+"""Factor of the remembered stall per move. Not tuned."""
 
 
 def recall(folder: str) -> float:
-    """Seconds that earlier moves were held up, at the longest; 0 where nothing is known."""
+    """Return the longest remembered stall in seconds, 0 if there is none."""
     try:
         with open(_path(folder), encoding="ascii") as file:
             stall = float(file.read(100))
     except (OSError, ValueError):
         return 0.0
-    return min(stall, MOST) if math.isfinite(stall) and stall >= LEAST else 0.0
+    return min(stall, MAX_STALL) if math.isfinite(stall) and stall >= MIN_STALL else 0.0
 
 
 def keep(folder: str, known: float, stall: float) -> None:
-    """Write down what the next move is to know, after `known` seconds were recalled and the search
-    was held up for `stall`; a folder that cannot be written to is no reason to fail."""
-    stall = min(MOST, max(DECAY * known, stall))
-    try:
-        if stall >= LEAST:
-            with open(_path(folder), "w", encoding="ascii", newline="\n") as file:
-                file.write(f"{stall:.4f}\n")
-        elif known:
+    """Store the stall for the next move, from the `known` seconds recalled and this search's
+    `stall`.
+
+    A folder that cannot be written to is not an error.
+    """
+    stall = min(MAX_STALL, max(DECAY * known, stall))
+    if stall >= MIN_STALL:
+        overwrite(_path(folder), f"{stall:.4f}\n", create=True)
+    elif known:
+        try:
             os.unlink(_path(folder))
-    except OSError:
-        pass
+        except OSError:
+            pass
 
 
 def _path(folder: str) -> str:

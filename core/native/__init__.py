@@ -1,1 +1,1 @@
-"""What is written in C: clock, bits, random numbers, huge pages."""
+"""Code in C: clock, bits, atomic numbers, random numbers, huge pages, usable cores."""

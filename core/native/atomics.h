@@ -1,10 +1,13 @@
-/* Numbers that several threads read and change at once, for gcc, clang and cl.
-
-   peek_*, put_*     read and write one, in no order with any other (memory_order_relaxed)
-   acquire_i32       read what release_i32 wrote: whatever was written before the release is seen
-   claim_i32         make `from` into `to`; false where it is not `from`. Acquires and releases.
-   add_*             add; the old value. Where `shared` is false, nobody else is there, and it is
-                     the plain addition, which costs less. */
+/* Atomic numbers, for gcc, clang and cl. */
+/* clang-format off */
+/*
+   peek_*, put_*     relaxed load and store
+   acquire_i32       load with acquire order
+   release_i32       store with release order
+   claim_i32         compare-and-swap `from` to `to`, acquire and release; false if it failed
+   add_*             fetch-and-add, relaxed; returns the old value. If `shared` is false, only one
+                     thread runs, and a plain addition is cheaper. */
+/* clang-format on */
 #ifndef QUARTET_ATOMICS_H
 #define QUARTET_ATOMICS_H
 
@@ -20,7 +23,7 @@
     ((uint64_t)_InterlockedExchangeAdd64((volatile __int64*)(p), (__int64)(n)))
 #define QUARTET_VOLATILE volatile
 
-/* volatile reads acquire, volatile writes release: /volatile:ms, the default on x86 */
+/* volatile reads acquire, volatile writes release (/volatile:ms, the default on x86) */
 static inline int32_t acquire_i32(const volatile int32_t* p) {
     return *p;
 }
@@ -33,7 +36,7 @@ static inline int claim_i32(volatile int32_t* p, int32_t from, int32_t to) {
 static inline float peek_float(const volatile float* p) {
     return *p;
 }
-/* false where it was not `from`, which is then what it was */
+/* compare-and-swap; if it fails, `*from` becomes the present value */
 static inline int claim_float(volatile float* p, float* from, float to) {
     long before, after, found;
     memcpy(&before, from, sizeof before);

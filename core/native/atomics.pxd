@@ -1,4 +1,4 @@
-"""Numbers that several threads read and change at once; atomics.h says what each function does."""
+"""Atomic numbers; atomics.h describes each function."""
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Bit counting; x must not be 0 for the index of the lowest bit."""
+"""Bit counting. lowest_bit: index of the lowest set bit; x must not be 0."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

@@ -1,13 +1,15 @@
-/* The monotonic clock, and when the operating system started this process, and the one that started
-   it.
+/* The monotonic clock, and the ages of this process and of its parent, in seconds.
 
-   Ages err on the early side: a process may seem older than it is, by as much as the system rounds
-       start times down, never younger.
-
-   clock_process_age   seconds since this process was started; negative where the system does not
-   tell clock_outer_age     the same of the parent, if that is older and runs the same executable
-   file: an executable that unpacks itself runs itself again, and it was the outer process that
-   somebody started; negative in all other cases */
+   Ages err on the safe side: a process may appear older than it is, by the resolution of the
+   system's start times, but never younger. */
+/* clang-format off */
+/*
+   clock_now            monotonic, with an arbitrary zero
+   clock_process_age    since the system started this process; negative if unknown
+   clock_outer_age      the same of the parent, if it is older and runs the same executable file: a
+                        one-file executable unpacks itself and runs itself again, and the user
+                        started the outer process. Negative in all other cases. */
+/* clang-format on */
 #ifndef QUARTET_CLOCK_H
 #define QUARTET_CLOCK_H
 
@@ -26,15 +28,15 @@ static inline double filetime_seconds(FILETIME f) {
     return (double)(((unsigned long long)f.dwHighDateTime << 32) | f.dwLowDateTime) * 1e-7;
 }
 
-/* The precise time, not the one of the last tick: start times are of a tick, and what lies between
-   must not be lost. */
+/* The precise time, not the time of the last tick: start times have the resolution of a tick, and
+   the rest of it must not be lost. */
 static inline double system_seconds(void) {
     FILETIME now;
     GetSystemTimePreciseAsFileTime(&now);
     return filetime_seconds(now);
 }
 
-/* On the clock of system_seconds; negative where it is not known. */
+/* Start time on the clock of system_seconds; negative if unknown. */
 static inline double process_born(HANDLE process) {
     FILETIME created, ended, kernel, user;
     return GetProcessTimes(process, &created, &ended, &kernel, &user) ? filetime_seconds(created)
@@ -46,7 +48,7 @@ static inline double clock_process_age(void) {
     return born < 0 ? -1 : system_seconds() - born;
 }
 
-/* PROCESS_BASIC_INFORMATION, whose last fields winternl.h does not name. */
+/* PROCESS_BASIC_INFORMATION; winternl.h does not name its last fields. */
 struct process_basics {
     LONG status;
     void* environment_block;
@@ -56,8 +58,8 @@ struct process_basics {
     ULONG_PTR parent;
 };
 
-/* The parent, to be closed; NULL where there is none to be had. Windows knows only its number,
-   which may belong to another by now. */
+/* A handle of the parent, to be closed; NULL if there is none. Windows only stores the number of
+   the parent, which may belong to another process by now. */
 static inline HANDLE parent_process(void) {
     typedef LONG(NTAPI * query_t)(HANDLE, int, void*, ULONG, ULONG*);
     HMODULE library = GetModuleHandleW(L"ntdll.dll");
@@ -86,7 +88,7 @@ static inline double clock_outer_age(void) {
         return -1;
     }
     double born = process_born(parent), own = process_born(GetCurrentProcess());
-    /* A parent that is younger than its child is somebody else, who got its number. */
+    /* a parent that is younger than its child is another process with a reused number */
     double age = born >= 0 && born <= own && same_program(parent, GetCurrentProcess())
                      ? system_seconds() - born
                      : -1;
@@ -107,14 +109,14 @@ static inline double clock_now(void) {
 }
 
 #if defined(__linux__)
-/* Seconds since the machine was started; negative where the system does not tell. */
+/* Seconds since the machine started; negative if unknown. */
 static inline double system_seconds(void) {
     struct timespec t;
     return clock_gettime(CLOCK_BOOTTIME, &t) ? -1 : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* /proc/PID/stat, field 22: start time after boot, in ticks (10 ms), rounded down: the age comes
-   out up to a tick too old. */
+/* Start time in seconds after boot: field 22 of /proc/PID/stat, in ticks of 10 ms. It is rounded
+   down, so the age is up to a tick too high. */
 static inline double process_born(int process) {
     char path[32], text[2048];
     snprintf(path, sizeof path, "/proc/%d/stat", process);
@@ -125,7 +127,7 @@ static inline double process_born(int process) {
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
-    const char* field = strrchr(text, ')'); /* the name in field 2 may hold spaces and brackets */
+    const char* field = strrchr(text, ')'); /* field 2, the name, may contain ')' */
     for (int number = 2; field && number < 22; number++) {
         field = strchr(field + 1, ' ');
     }
@@ -136,8 +138,7 @@ static inline double process_born(int process) {
     return (double)started / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* The file that a process runs; how many bytes of its path were written, negative where the system
-   does not tell. */
+/* Writes the path of the file that a process runs; returns its length, negative if unknown. */
 static inline long program_path(int process, char* path, size_t size) {
     char link[32];
     snprintf(link, sizeof link, "/proc/%d/exe", process);

@@ -1,4 +1,4 @@
-"""The clock that every deadline is on; seconds."""
+"""The monotonic clock of all deadlines, in seconds; see clock.h."""
 
 cdef extern from "core/native/clock.h" nogil:
     double clock_now() noexcept

@@ -1,18 +1,18 @@
-"""The clock that every deadline is on, and the true age of this process."""
+"""The clock of all deadlines, and the age of this process, in seconds."""
 
 UNKNOWN_AGE: float
+"""Assumed age of a process if the system does not know it, and time for unpacking."""
 
 def now() -> float:
-    """Seconds on a monotonic clock with an arbitrary zero, the same in Python and in searches."""
+    """Return the time on a monotonic clock with an arbitrary zero, the same in searches."""
 
 def process_age() -> float:
-    """Seconds since the operating system started this process, rather too many than too few.
+    """Return the seconds since the system started this process, never too few.
 
-    In an executable that unpacks itself, since it started the outer process, which unpacked. Where
-    the system does not tell, or tells nonsense (before birth, or more than a minute), a cautious
-    guess: UNKNOWN_AGE for the start of Python, and again for the unpacking.
+    In a one-file executable, since it started the outer process, which unpacks. If the system does
+    not know the age, or returns nonsense (negative, more than a minute): UNKNOWN_AGE for the start
+    of Python, and again for unpacking.
     """
 
 def unpacked_itself() -> bool:
-    """Whether this is the inner process of an executable file that carries all it needs, and has
-    unpacked it into a folder."""
+    """Return True in the inner process of a one-file executable, which has unpacked itself."""

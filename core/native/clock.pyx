@@ -1,4 +1,4 @@
-"""The clock that every deadline is on, and the true age of this process."""
+"""The clock of all deadlines, and the age of this process."""
 
 import sys
 
@@ -8,18 +8,12 @@ UNKNOWN_AGE = 0.1
 
 
 def now():
-    """Seconds on a monotonic clock with an arbitrary zero, the same in Python and in searches."""
+    """See clock.pyi."""
     return clock_now()
 
 
 def process_age():
-    """Seconds since the operating system started this process, never too few by more than the
-    reading itself takes.
-
-    In an executable that unpacks itself, since it started the outer process, which unpacked. Where
-    the system does not tell, or tells nonsense (before birth, or more than a minute), a cautious
-    guess: UNKNOWN_AGE for the start of Python, and again for the unpacking.
-    """
+    """See clock.pyi."""
     cdef double age = clock_process_age(), outer
     if not 0 <= age < 60:
         age = UNKNOWN_AGE
@@ -30,9 +24,8 @@ def process_age():
 
 
 def unpacked_itself():
-    """Whether this is the inner process of an executable file that carries all it needs, and has
-    unpacked it into a folder."""
-    # PyInstaller's name for it, which begins like this if it is a temporary one.
+    """See clock.pyi."""
+    # PyInstaller's name of the folder; temporary ones begin with _MEI
     return str(
         getattr(sys, "_MEIPASS", "")
     ).replace("\\", "/").rpartition("/")[2].startswith("_MEI")

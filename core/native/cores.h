@@ -1,5 +1,5 @@
-/* How many threads of this process can run at once: the cores that it may run on, on Linux no more
-   than its control group is given time for. At least 1. */
+/* Number of threads of this process that can run at once: the cores of its affinity mask; on Linux
+   at most the CPU quota of its control group. At least 1. */
 #ifndef QUARTET_CORES_H
 #define QUARTET_CORES_H
 
@@ -9,7 +9,7 @@
 static inline int cores_usable(void) {
     DWORD_PTR own, all;
     int count = 0;
-    /* 0 where the process may run on several groups of 64 */
+    /* the mask is 0 if the process may run on several groups of 64 cores */
     if (GetProcessAffinityMask(GetCurrentProcess(), &own, &all)) {
         for (; own; own &= own - 1) {
             count++;
@@ -37,7 +37,7 @@ static inline int cores_usable(void) {
     }
     FILE* file = fopen("/sys/fs/cgroup/cpu.max", "r");
     if (file) {
-        long long quota, period; /* microseconds of processor time in so many of wall clock */
+        long long quota, period; /* microseconds of processor time per period of wall-clock time */
         if (fscanf(file, "%lld %lld", &quota, &period) == 2 && period > 0 &&
             quota / period < count) {
             count = (long)(quota / period);

@@ -1,4 +1,4 @@
-"""How many threads of this process can run at once."""
+"""Number of threads of this process that can run at once."""
 
 cdef extern from "core/native/cores.h" nogil:
     int cores_usable() noexcept

@@ -1,61 +1,75 @@
-"""What a game's `train/selfplay.py` offers, so that it can make its own positions and train a
-network on them.
+"""Contract of a game's `train/selfplay.py`: self-play and training of its evaluation network.
 
-The network is that of `core.nn.sparse_net`: inputs of which as many as ACTIVE are on, one hidden
-layer, one output, the logit of the expected result for the side to move.
+The network is that of `core.nn.sparse_net`. Exactly ACTIVE of its INPUTS are on. One hidden layer
+leads to one output, the logit of the expected result for the side to move.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from core.limits import Limits, SearchInfo
 
 PLAYED, FIRST, ASIDE = 1, 2, 4
-"""Flags of a sample, see `quartet.training.samples`."""
+"""Flags of a sample; `quartet.training.samples` describes them."""
 
 
 class ForgetfulSearcher(Protocol):
-    """An engine that plays game after game."""
+    """An engine that can play one game after the other."""
 
     def choose(self, position: Any, limits: Limits) -> SearchInfo:
-        """As `core.engine.Searcher`."""
+        """Choose a move; see `core.engine.Searcher`."""
         ...
 
-    def forget(self) -> None:
-        """Begin a new game: what follows does not depend on what was before."""
+    def new_game(self) -> None:
+        """Forget all previous games."""
         ...
 
 
 class OwnSamples(Protocol):
-    """The module of a game whose positions need samples of its own; `python -m GAME.train` learns
-    from them."""
+    """The module of a game with its own format of samples; `python -m GAME.train` learns from them.
+
+    Attributes:
+        OWN_SAMPLES: True; tells the two kinds of module apart.
+    """
+
+    OWN_SAMPLES: Literal[True]
 
     def play_games(self, games: range, seed: int, nodes: int, player: str) -> list[bytes]:
-        """The samples of the games with these numbers, of a run with this seed, at so many nodes a
-        move, by a built-in player; pure. Raises QuartetError where it cannot be that one."""
+        """Return the samples of the games with these numbers. Pure: equal arguments give equal
+        samples.
+
+        Args:
+            games: Numbers of the games.
+            seed: Seed of the whole run.
+            nodes: Nodes per search.
+            player: Built-in player, with options. Raises QuartetError if it cannot be used.
+        """
         ...
 
 
 class Training(Protocol):
-    """The module, for games of two.
+    """The module of a two-player game; `quartet selfplay` makes samples, `quartet train` learns.
 
     Attributes:
-        INPUTS: of the network; ACTIVE: that are on in a position; SHARED: inputs with the same
-            remainder by it mean the same at different places, so that training may begin with what
-            they have in common.
-        SYMMETRIES: ways to look at a position that change nothing.
-        POSITION_BYTES: of a position in a sample.
-        OPENING: the least and the most random plies before a game.
-        ASIDE: for how many of a game's positions, 0 .. 1, one more is searched that one or two
-            random plies lead to: a search's leaves are mostly such, and a game's own positions
-                teach nothing of blunders.
-        LOPSIDED: no game begins where the engine's score, in its own unit, is further from 0; WON:
-            what is adjudicated when it lasts;
-            SOLVED: from where on a score is a proof.
+        OWN_SAMPLES: False; tells the two kinds of module apart.
+        INPUTS: Number of inputs of the network.
+        ACTIVE: Number of inputs that are on in each position.
+        SHARED: Inputs with the same remainder modulo SHARED have the same meaning at different
+            places. Training can begin with their common part.
+        SYMMETRIES: Number of symmetries of the board.
+        POSITION_BYTES: Bytes of a position in a sample.
+        OPENING: Minimum and maximum number of random plies before a game.
+        ASIDE: Share of a game's positions, 0 to 1, from which one or two random plies lead to an
+            additional searched position. The leaves of a search are mostly of this kind; a game's
+            own positions teach nothing about blunders.
+        LOPSIDED: A game starts only if the engine's score is within +-LOPSIDED.
+        WON: A score beyond +-WON that lasts decides the game.
+        SOLVED: A score beyond +-SOLVED is proven. All three in the engine's unit.
     """
 
+    OWN_SAMPLES: Literal[False]
     INPUTS: int
     ACTIVE: int
     SHARED: int
@@ -68,27 +82,31 @@ class Training(Protocol):
     SOLVED: int
 
     def engine(self, player: str) -> ForgetfulSearcher:
-        """A built-in player, with as little memory as short searches need where its options do not
-        say how much. Raises QuartetError where it cannot be that one."""
+        """Return a built-in player. If its options do not set the memory, it uses as little as
+        short searches need. Raises QuartetError if the player cannot be used."""
         ...
 
     def encode(self, position: Any) -> bytes:
-        """The POSITION_BYTES of a position, seen from the side to move."""
+        """Return a position as POSITION_BYTES bytes, seen by the side to move."""
         ...
 
     def features(self, positions: Any, chosen: Any, symmetries: Any, inputs: Any) -> None:
-        """Write the active inputs of positions[chosen], each under its symmetry, into the rows of
-        `inputs` (uint16)."""
+        """Write the active inputs of positions[chosen], each under its symmetry, to the rows of
+        `inputs` (uint16 [len(chosen)][ACTIVE])."""
         ...
 
     def open_positions(self, positions: Any) -> Any:
-        """Which of the positions (an array of bytes, a row each) are far enough from the end to
-        learn from; nearer, any search sees it."""
+        """Return a mask of the positions (uint8 [n][POSITION_BYTES]) that are far enough from the
+        end of the game to learn from. Closer to the end, a search sees the result itself."""
         ...
 
     def quantised(
         self, rows: Any, bias: Any, output: Any, output_bias: float
     ) -> tuple[dict[str, str], bytes, Any]:
-        """A network in floats as the fields and the body of the game's file of weights, and as
-        floats again: rows, bias, output and output bias, one after the other in one array."""
+        """Quantise a network of floats.
+
+        Returns:
+            Header fields and body of the game's weight file, and the quantised network as floats:
+            rows, bias, output and output bias, concatenated.
+        """
         ...

@@ -1,5 +1,4 @@
-"""What every training of a network from samples of self-play needs; only trainings import it, it
-takes numpy."""
+"""What all trainings on self-play samples share. It needs numpy, so only trainings import it."""
 
 from __future__ import annotations
 
@@ -17,34 +16,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SLICES = 2
-"""A batch is cut into so many pieces, whatever the number of threads: a seed makes the same network
+"""Parts of each batch, independent of the number of threads, so that a seed gives the same network
 on any number of cores."""
-HELD_BACK = 50
-"""One unit of self-play in so many is for validation."""
+HELD_OUT = 50
+"""One unit of self-play in this many is held out for validation. Not tuned."""
 WARM_UP = 0.02
-"""Part of the steps in which the rate rises; then it falls as a cosine to LAST_RATE of its
-height."""
+"""Part of the steps in which the learning rate rises; then it falls as a cosine. Not tuned."""
 LAST_RATE = 0.01
+"""Last learning rate, as a part of the highest one. Not tuned."""
 
 
 def lambda_returns(
     expected: NDArray[np.float32],
     results: NDArray[np.float32],
     last: NDArray[np.bool_],
-    trace: float,
+    td_lambda: float,
 ) -> NDArray[np.float32]:
-    """The lambda-returns (Sutton, "Learning to Predict by the Methods of Temporal Differences",
-    1988) of the samples of many games.
+    """Return the lambda-returns of the samples of many games (Sutton, "Learning to Predict by the
+    Methods of Temporal Differences", 1988).
 
-    What the search expected counts 1 - trace, and `trace` goes to the return of the game's next
-    sample, the last one's to the result.
+    The return of a sample is (1 - td_lambda) * the search's expectation + td_lambda * the return of
+    the game's next sample. For a game's last sample, the next return is the result.
 
     Args:
-        expected, results: a row, or a number, for each sample, of something that is the same for
-            all samples of a game: one seat's share.
-        last: whether no later sample of the same game follows; samples of a game lie one after the
-            other.
-        trace: the lambda, 0 .. 1.
+        expected: A row, or a number, per sample; the same quantity in all samples of a game, such
+            as one seat's win share.
+        results: The same quantity at the end of the game.
+        last: True for the last sample of a game. Samples of a game are contiguous.
+        td_lambda: Lambda, 0 to 1.
     """
     targets = results.copy()
     ends = np.flatnonzero(last)
@@ -55,14 +54,14 @@ def lambda_returns(
     for back in range(int(lengths[0]) if len(lengths) else 0):  # all games at once, from their ends
         games = int(np.searchsorted(-lengths, -back, side="left"))  # that are longer
         places = ends[:games] - back
-        following = (1 - trace) * expected[places] + trace * following[:games]
+        following = (1 - td_lambda) * expected[places] + td_lambda * following[:games]
         targets[places] = following
     return targets
 
 
-def least_at(loss: Callable[[float], float], low: float, high: float, rounds: int) -> float:
-    """Where between two positive numbers a loss with one valley is least; by golden section on the
-    logarithm."""
+def golden_section(loss: Callable[[float], float], low: float, high: float, rounds: int) -> float:
+    """Return the positive number between `low` and `high` at which a unimodal loss is smallest, by
+    golden section search on the logarithm."""
     low, high = float(np.log(low)), float(np.log(high))
     golden = (5**0.5 - 1) / 2
     for _ in range(rounds):
@@ -75,25 +74,24 @@ def least_at(loss: Callable[[float], float], low: float, high: float, rounds: in
 
 
 def rate_at(highest: float, step: int, steps: int) -> float:
-    """The learning rate at a step, from 0, of so many."""
+    """Return the learning rate at a step, 0 to steps - 1."""
     risen = (step + 1) / max(1.0, WARM_UP * steps)
     fallen = LAST_RATE + (1 - LAST_RATE) * (1 + np.cos(np.pi * step / steps)) / 2
     return float(highest * min(1.0, risen) * fallen)
 
 
 def correction(step: int) -> float:
-    """What makes up for the means of AdamW beginning at 0: a factor of the rate at a step, from
-    0."""
+    """Return AdamW's bias correction at a step from 0, as a factor of the learning rate."""
     return float(np.sqrt(1 - 0.999 ** (step + 1)) / (1 - 0.9 ** (step + 1)))
 
 
 def require_place(out: Path) -> None:
-    """Raise QuartetError where the file that a training is for cannot be written: before the hours,
-    not after them."""
+    """Raise QuartetError if a training's output file cannot be written: before the training, not
+    after it."""
     folder = out.absolute().parent
     if not folder.is_dir():
         raise QuartetError(f"cannot write {out}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
-        raise QuartetError(f"cannot write {out}: {folder} is not ours to write to")
+        raise QuartetError(f"cannot write {out}: no permission to write to {folder}")
     if out.is_dir():
         raise QuartetError(f"cannot write {out}: it is a folder")

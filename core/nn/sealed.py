@@ -1,14 +1,13 @@
-"""Sealed files, of weights and of samples: a few lines of text that say what they are and where
-they come from, then the bytes.
+"""Sealed files of weights and samples: a text header that describes them and their origin, then
+binary data.
 
     quartet KIND 1
-    game GAME                 and so on, a name and a value a line: the shape, the seed, the data's
-                              hash, the command
-    bytes 373508              of the body
-    crc32 0123abcd            of every byte before this line and of the body
+    game GAME                 and more lines NAME VALUE: shape, seed, hash of the data, command
+    bytes 373508              length of the body
+    crc32 0123abcd            of all bytes before this line, and of the body
                               an empty line, then the body
 
-`head` shows where a file comes from, and an agent reads it with next to nothing imported.
+`head FILE` shows the origin of a file. Agents read it with almost no imports.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ __all__ = ["resource", "seal", "unseal"]
 
 
 def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
-    """The file of that kind that holds these fields and this body. Raises TextError where a field
-    cannot be a line."""
+    """Return a file of this kind with these fields and this body. Raises TextError if a field has
+    several lines."""
     lines = [
         f"quartet {kind} 1",
         *(f"{name} {value}" for name, value in {**fields, "bytes": str(len(body))}.items()),
@@ -36,8 +35,8 @@ def seal(kind: str, fields: dict[str, str], body: bytes) -> bytes:
 
 
 def unseal(kind: str, data: bytes, game: str) -> tuple[dict[str, str], bytes]:
-    """The fields of a file and its body. Raises TextError where it is of another kind, damaged, or
-    another game's."""
+    """Return the fields and the body of a file. Raises TextError if it is damaged, of another kind,
+    or for another game."""
     head, _, body = data.partition(b"\n\n")
     lines = head.decode("utf-8", "replace").split("\n")
     if lines[0] != f"quartet {kind} 1":

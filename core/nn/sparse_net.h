@@ -1,10 +1,17 @@
-/* Training of a network with few active inputs, one hidden layer and one output: the loops over
+/* Training of a sparse network (few active inputs, one hidden layer, one output): the loops over
    samples.
 
-   Each sample has the same number of active inputs, given as rows. hidden = bias + the sum of the
-   rows; active = min(max(hidden, 0), 1) squared; output = output_bias + the sum of active * output
-   weight; expected = 1 / (1 + e^-output). The loss is the square of the difference to the target.
-   All in float; sums are made in an order that does not depend on the CPU. */
+   Each sample has the same number of active inputs, given as numbers of rows. */
+/* clang-format off */
+/*
+   hidden      bias + the sum of the active rows
+   activation  min(max(hidden, 0), 1) squared ("SCReLU")
+   output      output_bias + the sum of activation * output weight
+   expected    1 / (1 + e^-output)
+   loss        (expected - target)^2
+
+   All numbers are floats. The order of additions does not depend on the CPU. */
+/* clang-format on */
 #ifndef QUARTET_CORE_SPARSE_NET_H
 #define QUARTET_CORE_SPARSE_NET_H
 
@@ -13,7 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* `Lanes` are several numbers in one register, or one where the compiler knows no vectors. */
+/* `Lanes`: the numbers of one vector register; a single number if the compiler has no vectors. */
 #if defined(__GNUC__)
 typedef float Lanes __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t Masks __attribute__((vector_size(32), aligned(4), may_alias));
@@ -30,13 +37,13 @@ enum { SPARSE_WIDTH = 1 };
 #endif
 
 enum {
-    SPARSE_MOST_HIDDEN = 1024,
-    SPARSE_MOST_GROUP = 256,
+    SPARSE_MAX_HIDDEN = 1024,
+    SPARSE_MAX_GROUP = 256,
     SPARSE_BLOCK = 64,
     SPARSE_REGISTERS = SPARSE_BLOCK / SPARSE_WIDTH
 };
 
-/* The output of one sample; `cells` gets its hidden cells, cut off. */
+/* Returns the output of one sample, and writes its hidden units, clipped to 0 .. 1, to `cells`. */
 SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden,
                                    const uint16_t* rows, int active, Lanes* cells) {
     const float* bias = parameters + (size_t)inputs * hidden;
@@ -70,7 +77,7 @@ SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidd
     return output;
 }
 
-/* Add what one sample contributes: `slope` is that of the loss by its output. */
+/* Adds the gradient of one sample; `slope` is the derivative of its loss by its output. */
 SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
                                    const uint16_t* rows, int active, const Lanes* cells,
                                    float slope) {
@@ -83,7 +90,7 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
         Lanes slopes[SPARSE_REGISTERS];
         for (i = 0; i < SPARSE_REGISTERS; i++) {
             const Lanes cell = cells[block / SPARSE_WIDTH + i];
-            /* Where the cell is cut off, nothing depends on it. */
+            /* a clipped unit has no gradient */
             slopes[i] =
                 2 * slope * SPARSE_BELOW_ONE(cell, cell) * ((const Lanes*)(weights + block))[i];
             ((Lanes*)(to_weights + block))[i] += slope * cell * cell;
@@ -98,13 +105,13 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
     }
 }
 
-/* `gradient` and `outputs` may be NULL. Parameters and gradient lie alike: rows [inputs][hidden],
-   bias [hidden], output [hidden],
-   output bias. hidden is a multiple of SPARSE_BLOCK. Returns the sum of the losses. */
+/* Adds the gradient of all samples and writes their outputs; returns the sum of the losses.
+   `gradient` and `outputs` may be NULL. Layout of parameters and gradient: rows [inputs][hidden],
+   bias [hidden], output [hidden], output bias. `hidden` is a multiple of SPARSE_BLOCK. */
 SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, int inputs,
                                       int hidden, const uint16_t* active_inputs, int active,
                                       const float* targets, int samples, float* outputs) {
-    Lanes cells[SPARSE_MOST_HIDDEN / SPARSE_WIDTH];
+    Lanes cells[SPARSE_MAX_HIDDEN / SPARSE_WIDTH];
     double loss = 0;
     int sample;
     for (sample = 0; sample < samples; sample++) {
@@ -123,16 +130,15 @@ SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, 
     return loss;
 }
 
-/* The same network as a chooser: samples come in groups, sizes[group] <= SPARSE_MOST_GROUP of them
-   in each, and the targets of a group
-   add up to 1. expected = e^output, divided by the sum over its group; the loss of a group is the
-   sum of target * log(target / expected).
-   `cells` has room for a group: SPARSE_MOST_GROUP * hidden numbers. */
-SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient, int inputs,
+/* The same network with a softmax head over groups of samples: sizes[group] <= SPARSE_MAX_GROUP
+   samples per group, whose targets have the sum 1. expected = e^output / the sum over the group;
+   the loss of a group is its sum of target * log(target / expected). `cells` is working memory of
+   SPARSE_MAX_GROUP * hidden numbers. */
+SPARSE_INLINE double sparse_softmax_body(const float* parameters, float* gradient, int inputs,
                                         int hidden, const uint16_t* active_inputs, int active,
                                         const float* targets, const int32_t* sizes, int groups,
                                         float* cells) {
-    float expected[SPARSE_MOST_GROUP];
+    float expected[SPARSE_MAX_GROUP];
     double loss = 0;
     int group, i;
     for (group = 0; group < groups; group++) {
@@ -166,8 +172,8 @@ SPARSE_INLINE double sparse_choose_body(const float* parameters, float* gradient
     return loss;
 }
 
-/* AdamW: `first` and `second` are the running means, `rate` is already corrected for their start.
-   Parameters stay within +-most. */
+/* One step of AdamW. `first` and `second` are the running means, `rate` includes the bias
+   correction, `decay` is the factor of weight decay. Parameters stay within +-most. */
 SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, float* first,
                                     float* second, size_t count, float rate, float decay,
                                     float most) {
@@ -187,7 +193,7 @@ SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, fl
     const float *parameters, float *gradient, int inputs, int hidden,                              \
         const uint16_t *active_inputs, int active, const float *targets, int samples,              \
         float *outputs
-#define SPARSE_CHOOSE                                                                              \
+#define SPARSE_SOFTMAX                                                                              \
     const float *parameters, float *gradient, int inputs, int hidden,                              \
         const uint16_t *active_inputs, int active, const float *targets, const int32_t *sizes,     \
         int groups, float *cells
@@ -200,8 +206,8 @@ static double sparse_pass_plain(SPARSE_PASS) {
                             samples, outputs);
 }
 
-static double sparse_choose_plain(SPARSE_CHOOSE) {
-    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+static double sparse_softmax_plain(SPARSE_SOFTMAX) {
+    return sparse_softmax_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
                               sizes, groups, cells);
 }
 
@@ -209,15 +215,15 @@ static void sparse_step_plain(SPARSE_STEP) {
     sparse_step_body(parameters, gradient, first, second, count, rate, decay, most);
 }
 
-/* The same, with registers of eight numbers. */
+/* The same code, compiled for AVX2. */
 #if defined(__GNUC__) && defined(__x86_64__)
 __attribute__((target("avx2"))) static double sparse_pass_avx2(SPARSE_PASS) {
     return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
                             samples, outputs);
 }
 
-__attribute__((target("avx2"))) static double sparse_choose_avx2(SPARSE_CHOOSE) {
-    return sparse_choose_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
+__attribute__((target("avx2"))) static double sparse_softmax_avx2(SPARSE_SOFTMAX) {
+    return sparse_softmax_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
                               sizes, groups, cells);
 }
 
@@ -228,7 +234,7 @@ __attribute__((target("avx2"))) static void sparse_step_avx2(SPARSE_STEP) {
 #else
 #define SPARSE_WIDE 0
 #define sparse_pass_avx2 sparse_pass_plain
-#define sparse_choose_avx2 sparse_choose_plain
+#define sparse_softmax_avx2 sparse_softmax_plain
 #define sparse_step_avx2 sparse_step_plain
 #endif
 
@@ -237,8 +243,8 @@ static inline double sparse_pass(SPARSE_PASS) {
         parameters, gradient, inputs, hidden, active_inputs, active, targets, samples, outputs);
 }
 
-static inline double sparse_choose(SPARSE_CHOOSE) {
-    return (SPARSE_WIDE ? sparse_choose_avx2 : sparse_choose_plain)(
+static inline double sparse_softmax(SPARSE_SOFTMAX) {
+    return (SPARSE_WIDE ? sparse_softmax_avx2 : sparse_softmax_plain)(
         parameters, gradient, inputs, hidden, active_inputs, active, targets, sizes, groups, cells);
 }
 

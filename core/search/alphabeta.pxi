@@ -3,35 +3,36 @@
 # players who move in turn.
 #
 # A game's engine cimports or defines these names, then includes this file:
-#   State                             a struct that is a position by value, with whatever the
-#                                     evaluation keeps up
-#   Move, MAX_MOVES, NO_MOVE          a 16-bit type, the most legal moves of a position, and a value
+#   State                             struct: a position by value, with the evaluation's
+#                                     incremental data
+#   Move, MAX_MOVES, NO_MOVE          16-bit type; upper bound of legal moves of a position; a value
 #                                     that is no move
-#   SLOTS, slot(State*, Move)         how many entries the history has for each side, and the
-#                                     move's
-#   side(State*)                      0 or 1, the side to move
-#   finished(State*)                  whether the game has ended, or its end is known
-#   final_value(State*, ply)          what it is then worth for the side to move: AB_WIN - p,
-#                                     p - AB_WIN or 0, p the plies from the root to the end
-#   legal_moves(State*, Move*)        the legal moves of a game that goes on, a forced pass
-#                                     included; returns how many, at least 1
-#   useful_moves(State*, Move, Move*) the same without moves of no use, but with the given one if it
+#   SLOTS, slot(State*, Move)         history entries per side; the entry of a move
+#   side(State*)                      side to move, 0 or 1
+#   finished(State*)                  true if the game has ended, or its result is known
+#   final_value(State*, ply)          value of a finished position for the side to move: AB_WIN - p,
+#                                     p - AB_WIN or 0, p = plies from the root to the end
+#   legal_moves(State*, Move*)        writes the legal moves, a forced pass included; returns their
+#                                     number, at least 1; for unfinished positions
+#   useful_moves(State*, Move, Move*) the same without useless moves, but with the given move if it
 #                                     is legal; at least 1
-#   make_move(State*, Move, State*)   the position after a move
-#   state_key(State*)                 64-bit hash of all that the value depends on
-#   move_order(State*, Move)          how promising a move is, 0 .. 127; what AB_NOISY and more
-#                                     promises is not taken for quiet
-#   move_tuple(State*, Move)          the move as Python sees it
+#   make_move(State*, Move, State*)   writes the position after a move
+#   state_key(State*)                 64-bit hash of everything that the value depends on
+#   move_order(State*, Move)          static move ordering, 0 .. 127; a move is quiet below AB_NOISY
+#   move_tuple(State*, Move)          the move as Python's tuple
 # and after the inclusion:
-#   expect_moves(AbSearch*, State*)   positions after moves of this one are to be evaluated
-#   evaluate(AbSearch*, State*)       value for the side to move, |value| < AB_SURE
+#   expect_moves(AbSearch*, State*)   called before positions after moves of this one are evaluated
+#   evaluate(AbSearch*, State*)       static value for the side to move, |value| < AB_SURE
 #   leaf_value(AbSearch*, State*, evaluation, alpha, beta, ply)
-#                                     fail-soft value where the search ends, of a position whose
-#                                     evaluation is known: just that, or a search of what is not
-#                                     quiet
+#                                     fail-soft value at depth 0: the known static evaluation, or
+#                                     a quiescence search
 #
-# It offers AbSearch, whose memory the caller owns, and ab_new, ab_free, ab_forget,
-# ab_choose. Scores are 400 points to a unit of the logistic function; so are margins.
+# It offers AbSearch (the caller owns the memory) and ab_new, ab_free, ab_new_game, ab_choose.
+# Scores and margins: 400 points are a unit of the logistic function.
+#
+# Steps of a node are numbered. Their gains are in Elo, with an interval of two standard errors.
+# Not in this kernel, because it lost or made no difference: null move, razoring, ProbCut,
+# reductions by history (docs/experiments/005), cut-node reductions (docs/experiments/019).
 
 from libc.math cimport log
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
@@ -44,14 +45,14 @@ from core.limits import SearchInfo
 
 cdef enum:
     AB_WIN = 30000
-    AB_SURE = 29000         # what is worth more is a forced win
+    AB_SURE = 29000         # greater values are forced wins
     AB_MAX_PLY = 96
     AB_UNKNOWN = 1 << 16    # no evaluation
-    AB_MOST_HISTORY = 8192
-    AB_MOST_DEFICITS = 3    # plies
-    AB_MOST_LINES = 64
-    AB_PLACES = 1024        # more than moves of any position
-    AB_DEPTHS = 64          # of the table of reductions, and as many numbers of moves
+    AB_MAX_HISTORY = 8192   # not tuned
+    AB_MAX_DEFICITS = 3     # plies; 6 lost, 2 made no difference: docs/experiments/005
+    AB_MAX_LINES = 64
+    AB_PLACES = 1024        # more than the moves of any position
+    AB_DEPTHS = 64          # size of the reduction table: depths, and numbers of moves
 
 cdef struct TableEntry:
     uint64_t key
@@ -65,21 +66,21 @@ include "table.pxi"
 
 cdef struct AbSearch:
     Table table
-    void* weights           # the engine's own: what its evaluation needs beside the position
-    # what core/search/options.py says of them
+    void* weights           # the engine's evaluation data
+    # options, see core/search/options.py
     double patience
     int futility, late_moves, quiet_margin, quiet_slope, deficit, window
     uint8_t* reductions     # plies, by depth and number of the move
-    # root moves that are left out, for further lines
-    uint16_t barred[AB_MOST_LINES]
-    int barred_count
+    # root moves excluded from the search, for further lines (multipv)
+    uint16_t root_excluded[AB_MAX_LINES]
+    int root_excluded_count
     uint64_t nodes
     uint64_t max_nodes      # 0: no bound
     double deadline         # on core.native.clock; 0: no bound
-    # a bound was reached, or somebody asked for it: the values of this iteration are worthless
+    # a limit was reached, or stop was called: the values of this iteration are invalid
     bint stopped
-    uint64_t best_nodes     # spent on the best root move in the last iteration
-    uint64_t root_nodes     # spent on all of them
+    uint64_t best_nodes     # nodes below the best root move, in the last iteration
+    uint64_t root_nodes     # nodes below all root moves
     uint16_t pv[AB_MAX_PLY + 1][AB_MAX_PLY + 1]
     int pv_length[AB_MAX_PLY + 1]
     uint16_t killers[AB_MAX_PLY + 2][2]
@@ -87,7 +88,7 @@ cdef struct AbSearch:
     int16_t history[2][SLOTS]
 
 cdef double AB_USUAL_REDUCTION = 2.0
-# the usual table, which all searches share
+# the default table, which all searches share
 cdef uint8_t AB_REDUCTION[AB_DEPTHS * AB_DEPTHS]
 
 
@@ -104,12 +105,12 @@ ab_fill_reductions(AB_REDUCTION, AB_USUAL_REDUCTION)
 
 
 cdef int ab_whole(dict settings, str name) except? -1:
-    """The value of an option that is a whole number."""
+    """Return an integer option."""
     return settings[name]
 
 
 cdef AbSearch* ab_new(dict settings) except NULL:
-    """A search with these values of `core.search.options.ab_options`. Raises MemoryError."""
+    """Return a search with these options (core.search.options). Raises MemoryError."""
     cdef AbSearch* s = <AbSearch*>calloc(1, sizeof(AbSearch))
     cdef uint64_t bytes = <uint64_t>ab_whole(settings, "hash") << 20
     if s == NULL:
@@ -142,14 +143,14 @@ cdef void ab_free(AbSearch* s) noexcept:
         free(s)
 
 
-cdef void ab_forget(AbSearch* s) noexcept:
-    """Make the search as good as new."""
+cdef void ab_new_game(AbSearch* s) noexcept:
+    """Forget all previous searches."""
     tt_clear(&s.table)
     memset(s.history, 0, sizeof(s.history))
 
 
 cdef inline bint ab_stop(AbSearch* s) noexcept nogil:
-    """Counts a node; looks at the clock now and then."""
+    """Count a node; return true if the search must stop. Reads the clock every 512 nodes."""
     s.nodes += 1
     if s.max_nodes and s.nodes > s.max_nodes:
         s.stopped = True
@@ -162,14 +163,17 @@ cdef inline void ab_store(
     AbSearch* s, uint64_t key, int depth, int bound, int value, int evaluation, uint16_t move,
     int ply
 ) noexcept nogil:
-    """Keep a result, but for one that says less than what this search knows already."""
+    """Store a result, unless this search has stored a much deeper one.
+
+    A bound never replaces an entry of the same search that is more than 3 plies deeper.
+    """
     cdef TableEntry* entry = tt_place(&s.table, key)
     if entry.key == key and entry.mark & 3:
         if move == NO_MOVE:
             move = entry.move
         if bound != TT_EXACT and entry.mark >> 2 == s.table.age and entry.depth > depth + 3:
             return
-    # A forced win is kept as its distance from here, not from the root.
+    # The distance of a forced win is stored from this node, not from the root.
     if value >= AB_SURE:
         value += ply
     elif value <= -AB_SURE:
@@ -183,24 +187,22 @@ cdef inline void ab_store(
 
 
 cdef inline void ab_learn(AbSearch* s, const State* state, Move move, int bonus) noexcept nogil:
-    """Move the history of a move towards the sign of the bonus, the less the further it has gone
-    already."""
+    """Add a bonus to a move's history, with gravity: |history| <= AB_MAX_HISTORY."""
     cdef int16_t* entry = &s.history[side(state)][slot(state, move)]
-    entry[0] += <int16_t>(bonus - entry[0] * (bonus if bonus > 0 else -bonus) // AB_MOST_HISTORY)
+    entry[0] += <int16_t>(bonus - entry[0] * (bonus if bonus > 0 else -bonus) // AB_MAX_HISTORY)
 
 
-cdef inline int32_t ab_ranked(int worth, int i) noexcept nogil:
-    """How promising the move at place i is: `worth`, |worth| < 1 << 21, and among equals the first.
-    """
-    return worth * AB_PLACES + AB_PLACES - 1 - i
+cdef inline int32_t ab_ranked(int score, int i) noexcept nogil:
+    """Return the rank of the move at place i: by score, |score| < 1 << 21, then by place."""
+    return score * AB_PLACES + AB_PLACES - 1 - i
 
 
 cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept nogil:
-    """The most promising of the moves from i on, by `ab_ranked`, brought to place i."""
+    """Return the best-ranked move of places i and later, and swap it to place i."""
     cdef int j
     cdef int32_t most = order[i]
     cdef Move move
-    for j in range(i + 1, count):       # without branches: the compiler makes vectors of it
+    for j in range(i + 1, count):       # branch-free, so that the compiler vectorises it
         most = order[j] if order[j] > most else most
     j = AB_PLACES - 1 - (most & (AB_PLACES - 1))
     move = moves[j]
@@ -210,12 +212,12 @@ cdef inline Move ab_pick(Move* moves, int32_t* order, int i, int count) noexcept
     return move
 
 
-cdef inline int ab_without_barred(const AbSearch* s, Move* moves, int count) noexcept nogil:
-    """Take the barred ones from moves; how many are left."""
+cdef inline int ab_drop_root_excluded(const AbSearch* s, Move* moves, int count) noexcept nogil:
+    """Drop root_excluded moves; return the number of moves left."""
     cdef int i, j, kept = 0
     for i in range(count):
-        for j in range(s.barred_count):
-            if moves[i] == s.barred[j]:
+        for j in range(s.root_excluded_count):
+            if moves[i] == s.root_excluded[j]:
                 break
         else:
             moves[kept] = moves[i]
@@ -227,17 +229,16 @@ cdef inline int ab_node(
     AbSearch* s, const State* state, int evaluation, int depth, int alpha, int beta, int ply,
     Move excluded
 ) noexcept nogil:
-    """Fail-soft value of the position for the side to move; without the `excluded` move, if it is
-    not NO_MOVE.
+    """Return the fail-soft value for the side to move, without the `excluded` move (NO_MOVE: none).
 
-    `evaluation`: of the position, or AB_UNKNOWN.
+    `evaluation` is the static evaluation, or AB_UNKNOWN.
     """
     cdef Move moves[MAX_MOVES]
     cdef int32_t order[MAX_MOVES]
     cdef Move move, table_move = NO_MOVE, best_move = NO_MOVE
-    cdef int count, i, j, worth, value, best, child_evaluation, extension, reduction, bonus, bound
+    cdef int count, i, j, score, value, best, child_evaluation, extension, reduction, bonus, bound
     cdef int first_alpha = alpha
-    cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, bar
+    cdef int table_value = 0, table_depth = -1, table_bound = 0, wanted, singular_beta
     cdef bint pv_node = beta - alpha > 1
     cdef bint improving, noisy
     cdef uint64_t key, before
@@ -247,7 +248,7 @@ cdef inline int ab_node(
     s.pv_length[ply] = 0
     if ab_stop(s):
         return 0
-    # 1. The game's end, and the end of the search.
+    # 1. Game over, or depth exhausted.
     if finished(state):
         return final_value(state, ply)
     if depth <= 0 or ply >= AB_MAX_PLY:
@@ -255,8 +256,8 @@ cdef inline int ab_node(
             s, state, evaluate(s, state) if evaluation == AB_UNKNOWN else evaluation, alpha, beta,
             ply
         )
-    # 2. Transposition table. Its results end the search of all nodes but the root, which has to
-    # find a move.
+    # 2. Transposition table cutoff, in PV nodes too (+38 [+15, +62], docs/experiments/005), but not
+    # at the root, which needs a move.
     key = state_key(state)
     entry = tt_probe(&s.table, key)
     if entry != NULL:
@@ -269,8 +270,8 @@ cdef inline int ab_node(
             table_value += ply
         if ply > 0 and table_depth >= depth and excluded == NO_MOVE:
             wanted = (
-                TT_AT_LEAST if table_value >= beta
-                else TT_AT_MOST if table_value <= alpha else TT_EXACT
+                TT_LOWER if table_value >= beta
+                else TT_UPPER if table_value <= alpha else TT_EXACT
             )
             if table_bound == TT_EXACT or table_bound == wanted:
                 return table_value
@@ -278,32 +279,33 @@ cdef inline int ab_node(
         evaluation = evaluate(s, state)
     s.evaluations[ply] = evaluation
     improving = ply >= 2 and evaluation > s.evaluations[ply - 2]
-    # 3. Reverse futility: so far ahead that the opponent will not get it back in the plies that are
-    # left.
+    # 3. Reverse futility pruning: the static evaluation is above beta by more than the margin of 50
+    # points per ply (90 before; with step 4 +22 [-39, +84], docs/experiments/005). Depth not tuned.
     if not pv_node and excluded == NO_MOVE and depth <= 6 and -AB_SURE < beta < AB_SURE:
         if evaluation - s.futility * depth >= beta:
             return evaluation
-    # Internal iterative reduction: without a move from the table the order is poor, and the next
-    # iteration will have one.
+    # 4. Internal iterative reduction: without a table move, move ordering is poor, and the next
+    # iteration will have one (+21 [-19, +62], docs/experiments/005).
     if table_move == NO_MOVE and depth >= 3:
         depth -= 1
-    # 4. Moves and their order: history counts for up to 8 of move_order, a killer for 2 more.
+    # 5. Move ordering: table move, then by move_order, history and killers. History counts up to 8
+    # of move_order (+22 [+2, +43]), a killer 2 (none: -13 [-35, +9]; docs/experiments/005).
     if ply > 0:
         count = useful_moves(state, table_move, moves)
     else:
         count = legal_moves(state, moves)
-        if s.barred_count:
-            count = ab_without_barred(s, moves, count)
+        if s.root_excluded_count:
+            count = ab_drop_root_excluded(s, moves, count)
     for i in range(count):
         if moves[i] == table_move:
-            worth = 1 << 20
+            score = 1 << 20
         else:
-            worth = (
+            score = (
                 move_order(state, moves[i]) << 10
             ) + s.history[side(state)][slot(state, moves[i])]
             if moves[i] == s.killers[ply][0] or moves[i] == s.killers[ply][1]:
-                worth += 1 << 11
-        order[i] = ab_ranked(worth, i)
+                score += 1 << 11
+        order[i] = ab_ranked(score, i)
     s.killers[ply + 1][0] = s.killers[ply + 1][1] = NO_MOVE
     best = -AB_WIN
     for i in range(count):
@@ -312,47 +314,52 @@ cdef inline int ab_node(
             continue
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
-            # 5. Quiet late moves of shallow nodes are skipped (57 % of 300 games at 5,000
-            # nodes a move, for ending the loop there), and what follows a move that promises
-            # nothing,
+            # 6. Late move pruning: at depth <= 4, skip quiet late moves (none: -32 [-69, +4]; up to
+            # depth 7: +8 +- 14). Skipping them, not ending the loop: 57 % of 300 games. From the
+            # third move on, end at a move_order of 0 (+42 [+2, +83]; docs/experiments/005, 019).
             if not noisy and depth <= 4 and not pv_node and i >= (
                 s.late_moves + depth * depth * 2
             ) >> (not improving):
                 continue
             if i >= 2 and move_order(state, move) == 0:
                 break
-            # 6. and all that follow, noisy ones too, where the position is too bad (54 % of 182
-            # games, for skipping the quiet ones alone).
+            # 7. Futility pruning: the static evaluation plus the margin is below alpha, so skip all
+            # later moves (none: -36 [-73, +1], docs/experiments/005), noisy ones too (54 % of 182
+            # games against skipping quiet ones only).
             if depth <= 6 and i >= 3 and (
                 evaluation + s.quiet_margin + s.quiet_slope * depth <= alpha
             ):
                 break
-        # 7. Singular extension: deeper where all other moves are worse by far. Where they are not,
-        # and good enough, that is enough.
+        # 8. Singular extension: if all other moves fail low against table_value - depth, search the
+        # table move one ply deeper (in PV nodes too: +41 [+18, +65]). Multicut: if another move
+        # reaches beta, return. Margin of 2 per ply and depth 5: no gain (docs/experiments/005).
         extension = 0
         if (
             move == table_move and excluded == NO_MOVE and ply > 0 and depth >= 6
-            and table_bound != TT_AT_MOST and table_depth >= depth - 3
+            and table_bound != TT_UPPER and table_depth >= depth - 3
             and -AB_SURE < table_value < AB_SURE
         ):
-            bar = table_value - depth
-            value = ab_node(s, state, evaluation, (depth - 1) // 2, bar - 1, bar, ply, move)
+            singular_beta = table_value - depth
+            value = ab_node(
+                s, state, evaluation, (depth - 1) // 2, singular_beta - 1, singular_beta, ply, move
+            )
             if s.stopped:
                 return 0
             s.pv_length[ply] = 0
-            if value < bar:
+            if value < singular_beta:
                 extension = 1
-            elif not pv_node and bar >= beta:
-                return bar
+            elif not pv_node and singular_beta >= beta:
+                return singular_beta
             elif not pv_node and table_value >= beta:
                 extension = -1
         make_move(state, move, &child)
         if depth > 1:
             tt_prefetch(&s.table, state_key(&child))
         before = s.nodes
-        # 8. The first move in full, the others with a null window, less deep if they are late or
-        # look bad after a ply (the idea of Moonbird's futility reductions); whatever proves better
-        # is searched again.
+        # 9. Principal variation search: the first move with the full window, the others with a null
+        # window. Late moves are reduced by log(depth) * log(number), and by one ply per `deficit`
+        # points by which the evaluation after the move is below alpha (Moonbird's idea: +48 [+20,
+        # +76], docs/experiments/005). Moves that exceed alpha are searched again.
         if i == 0:
             value = -ab_node(
                 s, &child, AB_UNKNOWN, depth - 1 + extension, -beta, -alpha, ply + 1, NO_MOVE
@@ -370,7 +377,7 @@ cdef inline int ab_node(
                         expect_moves(s, state)
                     child_evaluation = evaluate(s, &child)
                     reduction += max(
-                        0, min((alpha + child_evaluation) // s.deficit, AB_MOST_DEFICITS)
+                        0, min((alpha + child_evaluation) // s.deficit, AB_MAX_DEFICITS)
                     )
                 reduction = max(0, min(reduction, depth - 1))
             value = -ab_node(
@@ -403,8 +410,9 @@ cdef inline int ab_node(
                 if ply == 0:
                     s.best_nodes = s.nodes - before
                 if alpha >= beta:
-                    # 9. What refutes here may refute elsewhere; what was tried before it did not.
-                    bonus = min(150 * depth, 2048)   # docs/experiments/019
+                    # 10. Beta cutoff: history bonus for this move, malus for earlier ones, linear
+                    # in depth (+31 +- 18 Elo, docs/experiments/019); killer move.
+                    bonus = min(150 * depth, 2048)
                     ab_learn(s, state, move, bonus)
                     for j in range(i):
                         ab_learn(s, state, moves[j], -bonus)
@@ -412,15 +420,15 @@ cdef inline int ab_node(
                         s.killers[ply][1] = s.killers[ply][0]
                         s.killers[ply][0] = move
                     break
-    if excluded == NO_MOVE and not (ply == 0 and s.barred_count):
-        bound = TT_AT_LEAST if best >= beta else TT_EXACT if best > first_alpha else TT_AT_MOST
+    if excluded == NO_MOVE and not (ply == 0 and s.root_excluded_count):
+        bound = TT_LOWER if best >= beta else TT_EXACT if best > first_alpha else TT_UPPER
         ab_store(s, key, depth, bound, best, evaluation, best_move, ply)
     return best
 
 
 cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) noexcept nogil:
-    """Search the root to a depth, in a window about the value of the iteration before; worthless
-    when s.stopped."""
+    """Search the root to a depth, in an aspiration window around the last value, and return the
+    value. Invalid if s.stopped."""
     cdef int width = s.window
     cdef int alpha = -AB_WIN, beta = AB_WIN, value
     if depth >= 4 and -AB_SURE < last_value < AB_SURE:
@@ -440,10 +448,11 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
 
 
 cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
-    """By what the time meant for a search is to be multiplied.
+    """Return the factor of the planned time for this search.
 
-    It is longer where the other moves took much of the last iteration's nodes, where the best move
-    has changed of late (`stable` iterations ago), and where the value has dropped.
+    It grows with the nodes spent on other root moves, with a recent change of the best move
+    (`stable`: iterations since then), and with a drop of the value (`drop`, in points). Only the
+    option patience is tuned: docs/experiments/006.
     """
     cdef double share = <double>s.best_nodes / max(<uint64_t>1, s.root_nodes)
     return s.patience * (1.5 - share) * (1.4 - 0.1 * min(stable, 6)) * (
@@ -452,7 +461,7 @@ cdef double ab_patience(const AbSearch* s, int stable, int drop) noexcept nogil:
 
 
 cdef tuple ab_line(const AbSearch* s, const State* root):
-    """The principal variation as Python sees it."""
+    """Return the principal variation as tuples."""
     cdef State state = root[0]
     cdef State child
     line = []
@@ -466,16 +475,17 @@ cdef tuple ab_line(const AbSearch* s, const State* root):
 cdef list ab_further_lines(
     AbSearch* s, const State* root, int depth, int wanted, list before, double started
 ):
-    """The best lines at a depth but for the first, which has just been searched.
+    """Return the lines 2 to `wanted` at a depth; line 1 has just been searched.
 
-    `before` are the lines of the iteration before. Worthless when s.stopped.
+    `before` are the lines of the previous iteration. Invalid if s.stopped.
     """
-    cdef int value, last_value
+    cdef int value, last_value, number
     lines = []
-    while s.barred_count < wanted - 1 and s.pv_length[0]:
-        s.barred[s.barred_count] = s.pv[0][0]
-        s.barred_count += 1
-        last_value = before[s.barred_count].score if len(before) > s.barred_count else 0
+    while s.root_excluded_count < wanted - 1 and s.pv_length[0]:
+        s.root_excluded[s.root_excluded_count] = s.pv[0][0]
+        s.root_excluded_count += 1
+        number = s.root_excluded_count
+        last_value = before[number].score if len(before) > number else 0
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
         if s.stopped:
@@ -487,7 +497,7 @@ cdef list ab_further_lines(
 
 
 cdef list ab_sorted(list lines):
-    """Lines by their scores, the best first, each with its rank."""
+    """Sort lines by score, the best first, and set their ranks."""
     cdef int rank
     order = sorted([(-lines[rank].score, rank) for rank in range(len(lines))])
     ranked = [lines[rank] for _, rank in order]
@@ -497,11 +507,10 @@ cdef list ab_sorted(list lines):
 
 
 cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
-    """Iterative deepening: the best move of the position within the limits, of a game that goes on.
-    See `core.engine.Engine`.
+    """Iterative deepening: return the best line of an unfinished position within the limits.
 
-    `deepest` bounds the depth beside the limits. `report`, if not None, is called after every
-    iteration, and where several lines are wanted for each.
+    `deepest` is another bound of the depth. `report`, if not None, is called after each iteration
+    with each line. See `core.engine.Engine`.
     """
     cdef Move moves[MAX_MOVES]
     cdef double started = clock_now()
@@ -518,23 +527,23 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
     number = legal_moves(root, moves)
     if number == 1:
         deepest = 1
-    wanted = min(limits.multipv, number, AB_MOST_LINES)
+    wanted = min(limits.multipv, number, AB_MAX_LINES)
     found = SearchInfo(move_tuple(root, moves[0]))
     lines = []
     for depth in range(1, min(deepest, <int>AB_MAX_PLY) + 1):
-        s.barred_count = 0
+        s.root_excluded_count = 0
         with nogil:
             value = ab_iterate(s, root, depth, last_value)
         if s.pv_length[0]:
             line = ab_line(s, root)
             stable = stable + 1 if line[0] == found.move else 0
-            # also a better one that was found before the end of an iteration that was stopped
+            # a stopped iteration still counts if it has found another best move
             if not s.stopped or stable == 0:
                 found = SearchInfo(
                     line[0], found.score if s.stopped else value,
                     found.depth if s.stopped else depth, s.nodes, clock_now() - started, line
                 )
-        elif not s.stopped:  # the game is decided, whatever is played
+        elif not s.stopped:  # no move exceeds -AB_WIN: the game is decided
             found.score, found.depth = value, depth
         if s.stopped:
             break
@@ -550,7 +559,7 @@ cdef ab_choose(AbSearch* s, const State* root, limits, int deepest, report):
         if report is not None:
             for line in lines or [found]:
                 report(line)
-        # a forced end that no deeper search can change
+        # a forced result that a deeper search cannot change
         if AB_WIN - abs(value) <= depth and (
             wanted < 2 or all([AB_WIN - abs(line.score) <= depth for line in lines])
         ):

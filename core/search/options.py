@@ -1,5 +1,9 @@
-"""The options of engines with the kernel `alphabeta.pxi`. Not part of it: there they would be
-compiled into every engine, for every level of processor."""
+"""Options of the engines that include `alphabeta.pxi`.
+
+They are Python, because the kernel is compiled into every engine, for every CPU level. Origin of
+the defaults: docs/experiments/005 for futility, late_moves, quiet_margin, quiet_slope, reduction
+and deficit; SPSA changed none of these or window by more than 17 % (docs/experiments/019).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,14 @@ from core.engine import Option
 
 
 def ab_options(patience: float) -> tuple[Option, ...]:
-    """The options of every engine with this search; of `patience`, the default differs."""
+    """Return the options of such an engine; the default of `patience` differs by game."""
     return (
-        Option("hash", int, 64, "transposition table, in MB", 1, 65536),
+        Option("hash", int, 64, "size of the transposition table, in MB", 1, 65536),
         Option(
             "patience",
             float,
             patience,
-            "part of the time meant for a move that one of middling difficulty takes",
+            "part of the planned time that a move of average difficulty takes",
             0.01,
             10,
         ),
@@ -22,7 +26,7 @@ def ab_options(patience: float) -> tuple[Option, ...]:
             "futility",
             int,
             50,
-            "reverse futility: margin for each ply that is left, in points",
+            "reverse futility pruning: margin per ply of remaining depth, in points",
             0,
             10_000,
         ),
@@ -30,16 +34,16 @@ def ab_options(patience: float) -> tuple[Option, ...]:
             "late_moves",
             int,
             4,
-            "moves tried at shallow nodes, beside twice the square of the depth",
+            "late move pruning: quiet moves tried up to depth 4, in addition to 2 * depth * depth",
             1,
             1000,
         ),
-        Option("quiet_margin", int, 160, "futility of quiet moves: margin, in points", 0, 10_000),
+        Option("quiet_margin", int, 160, "futility pruning: margin, in points", 0, 10_000),
         Option(
             "quiet_slope",
             int,
             80,
-            "futility of quiet moves: more of it for each ply that is left, in points",
+            "futility pruning: additional margin per ply of remaining depth, in points",
             0,
             10_000,
         ),
@@ -47,7 +51,7 @@ def ab_options(patience: float) -> tuple[Option, ...]:
             "reduction",
             float,
             2.0,
-            "late moves: log(depth) * log(number) is divided by it, for plies less",
+            "late move reductions: divisor of log(depth) * log(move number), which gives plies",
             0.25,
             1000,
         ),
@@ -55,9 +59,9 @@ def ab_options(patience: float) -> tuple[Option, ...]:
             "deficit",
             int,
             40,
-            "points short of the window for which a late move is searched a ply less deep",
+            "points below alpha, after a late move, per ply of additional reduction",
             1,
             100_000,
         ),
-        Option("window", int, 30, "half of the aspiration window, in points", 1, 30_000),
+        Option("window", int, 30, "aspiration window: half width, in points", 1, 30_000),
     )

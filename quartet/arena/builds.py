@@ -1,8 +1,8 @@
-"""Builds of the project at other commits, for players that are named `git:REF`.
+"""Builds of the project at other commits, for players named `git:REF`.
 
-Each is made once, in place, in a folder of its own apart from the checkout. It is made under another
-name and renamed when it is whole; a lock keeps two commands from building at once. What has changed
-since is made anew; what nobody has used for KEPT days goes when another one is made.
+Each commit is built once, in a folder outside the checkout, under another name that is renamed when
+the build is complete. A lock serialises builds. A damaged build is made again. A new build removes
+those that were not used for MAX_DAYS days.
 """
 
 from __future__ import annotations
@@ -15,30 +15,28 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.engine import parse_player, write_player
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
 from quartet import registry
 from quartet.arena.files import locked
 from quartet.judge.seats import versions
-from quartet.judge.seats.players import absolute
+from quartet.judge.seats.players import PlayerSpec, absolute
 from quartet.judge.seats.versions import Version
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-KEPT = 30
-"""Days that a build is kept after its last use."""
+MAX_DAYS = 30
+"""Days after its last use at which a build is removed."""
 STAMP = ".quartet-build"
-"""The file of a build that has a digest of all others, and whose date is that of the last use."""
+"""The file of a build with a digest of all other files; its date is that of the last use."""
 LEFT_OUT = ("tests", "docs")
-"""What a player needs nothing of."""
-LOOK_EVERY = 0.2
-"""Seconds between two looks whether another command has done with building."""
+"""Folders that no player needs."""
+PROBE_SECONDS = 0.2
+"""Time between two probes for the end of another command's build."""
 PROBE = """
 import sys
 from importlib import import_module
@@ -46,30 +44,45 @@ players = import_module(sys.argv[1] + ".players")
 import_module(sys.argv[1] + ".__main__")
 players.player(sys.argv[2] or players.NAMES[0])
 """
-"""Makes the player of a build once, to see that it can."""
+"""Makes the player of a build once, as a check."""
 
 
-def named(game: str, program: str, checkout: Path | None = None) -> str:
-    """A program as it can be seated: `git:REF` by the whole id of its commit, built, and with its
-    files by their whole paths; any other as it is.
+def resolve(game: str, text: str, folder: str | Path | None = None) -> PlayerSpec:
+    """Return the player that a text on the command line names, built and checked.
 
     Args:
-        game: str. program: str; as on the command line.
-        checkout: Path | None; of the repository, ours by default.
+        game: Name of the game.
+        text: As for `PlayerSpec.parse`.
+        folder: Working directory of the player's program [default: the current one].
 
     Raises:
-        QuartetError: there is no such commit, it cannot be built, or has no such player.
+        QuartetError: There is no such player, or its commit cannot be built or does not have it.
     """
-    version = versions.parse(program)
-    if version is None:
-        return program
-    commit = commit_of(version.ref, checkout)
+    spec = built(PlayerSpec.parse(game, text))
+    spec.require(folder)
+    return spec
+
+
+def built(spec: PlayerSpec, checkout: Path | None = None) -> PlayerSpec:
+    """Return a player of a commit by the commit's whole id, built; any other player unchanged.
+
+    Args:
+        spec: The player.
+        checkout: Checkout that has the commit; by default this one.
+
+    Raises:
+        QuartetError: There is no such commit, it cannot be built, or has no such player.
+    """
+    if spec.version is None:
+        return spec
+    commit = commit_of(spec.version.ref, checkout)
     tree = ensure(commit, checkout, fresh=True)
-    name, settings = parse_player(version.player)
+    name, settings = parse_player(spec.version.player)
     player = write_player(name, {key: absolute(value) for key, value in settings.items()})
-    package = registry.GAMES[game]
+    version = Version(commit, player)
+    package = registry.GAMES[spec.game]
     if not (tree / package / "__main__.py").is_file():
-        raise QuartetError(f"{versions.short(str(Version(commit)))} does not play {game} yet")
+        raise QuartetError(f"{versions.short(str(Version(commit)))} does not play {spec.game} yet")
     probe = [sys.executable, "-P", "-c", PROBE, package, player]
     done = subprocess.run(
         probe,
@@ -83,30 +96,32 @@ def named(game: str, program: str, checkout: Path | None = None) -> str:
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         reason = re.sub(r"^[\w.]+(Error|Exception): ", "", said)
-        raise QuartetError(f"{versions.short(str(Version(commit, player)))} cannot play: {reason}")
-    return str(Version(commit, player))
+        raise QuartetError(f"{versions.short(str(version))} cannot play: {reason}")
+    return replace(spec, text=str(version), version=version)
 
 
 def commit_of(ref: str, checkout: Path | None = None) -> str:
-    """The whole id of the commit that git calls `ref`. Raises QuartetError."""
+    """Return the whole id of a commit. Raises QuartetError."""
     root = checkout or registry.ROOT
     if not (root / ".git").exists():
-        raise QuartetError(f"git:{ref} needs a checkout of the project, and {root} is none")
+        raise QuartetError(f"git:{ref} needs a checkout of the project; {root} is not one")
     complaint = f"there is no commit {ref!r} in {root}"
     asked = ("--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     return _git(root, complaint, "rev-parse", *asked)
 
 
 def is_changed(checkout: Path | None = None) -> bool:
-    """Whether files that git knows differ from the last commit. Raises QuartetError."""
+    """Return True if tracked files differ from the last commit. Raises QuartetError."""
     root = checkout or registry.ROOT
     complaint = f"git cannot tell what has changed in {root}"
     return _git(root, complaint, "status", "--porcelain", "--untracked-files=no") != ""
 
 
 def head() -> str:
-    """The commit of this checkout, 12 digits, with a plus sign where files have changed since; empty
-    where it is none."""
+    """Return 12 digits of the checkout's commit, with a plus sign if files changed since.
+
+    Returns "" outside a checkout.
+    """
     try:
         return commit_of("HEAD")[:12] + ("+" if is_changed() else "")
     except QuartetError:
@@ -114,20 +129,19 @@ def head() -> str:
 
 
 def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) -> Path:
-    """The folder of a commit's build, which is made where there is none.
+    """Return the folder of a commit's build, and build it if needed.
 
     Args:
-        commit: str; its whole id. checkout: Path | None; of the repository, ours by default.
-        fresh: bool; whether to look that nothing in it has changed, and make it anew where it has.
+        commit: Its whole id.
+        checkout: The repository, None for this project's.
+        fresh: Check that no file of the build changed, else build it again.
 
     Raises:
-        QuartetError: it cannot be built.
+        QuartetError: It cannot be built.
     """
     tree = versions.tree(commit)
     try:
-        if tree.is_dir() and (
-            not fresh or _is_whole(tree)
-        ):  # whoever builds need not be waited for
+        if tree.is_dir() and (not fresh or _is_whole(tree)):  # without waiting for other builds
             (tree / STAMP).touch()
             return tree
         tree.parent.mkdir(parents=True, exist_ok=True)
@@ -143,14 +157,21 @@ def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) ->
 
 
 def prune(folder: Path, now: float) -> None:
-    """Remove what is no whole build, and builds that were last used more than KEPT days before
-    `now`, in seconds since 1970. Raises OSError."""
+    """Remove incomplete builds, and those last used more than MAX_DAYS days before `now`.
+
+    Args:
+        folder: The folder of builds.
+        now: Time in seconds since 1970.
+
+    Raises:
+        OSError: One cannot be removed.
+    """
     for tree in folder.iterdir():
         stamp = tree / STAMP
         if tree.is_dir() and (
-            not stamp.is_file() or now - stamp.stat().st_mtime > KEPT * 24 * 3600
+            not stamp.is_file() or now - stamp.stat().st_mtime > MAX_DAYS * 24 * 3600
         ):
-            stamp.unlink(missing_ok=True)  # half of it is left where this is killed
+            stamp.unlink(missing_ok=True)  # first: a kill leaves an incomplete build
             shutil.rmtree(tree)
 
 
@@ -196,22 +217,21 @@ def _build(commit: str, tree: Path, root: Path) -> None:
         log = tree.with_name(tree.name + ".log")
         log.write_text(done.stdout, encoding="utf-8")
         raise QuartetError(
-            f"{commit[: versions.SHORT]} cannot be built: {_reason(done.stdout)} "
-            f"(the whole story: {log})"
+            f"{commit[: versions.SHORT]} cannot be built: {_reason(done.stdout)} (log: {log})"
         )
-    shutil.rmtree(draft / ".build", ignore_errors=True)  # what only the compiler has read
+    shutil.rmtree(draft / ".build", ignore_errors=True)  # intermediate files
     (draft / STAMP).write_text(_digest(draft), encoding="utf-8")
     draft.replace(tree)
 
 
 def _reason(said: str) -> str:
-    """Why a build has failed, in one sentence."""
+    """Return why a build failed, in one sentence."""
     ours = re.search(r"^quartet: (.+)", said, re.MULTILINE)
     missing = re.search(r"No module named '(?:Cython|setuptools)[.']", said)
     if ours:
         return ours[1].strip()
     if missing:
-        return f"Cython and setuptools are needed: {how_to_install('cython>=3.1,<4', 'setuptools')}"
+        return f"Cython and setuptools are needed: {install_hint('cython>=3.1,<4', 'setuptools')}"
     lines = re.findall(r"^.*error: .+", said, re.MULTILINE | re.IGNORECASE)
     return (lines or said.strip().splitlines() or ["setup.py has failed"])[-1].strip()
 
@@ -224,7 +244,7 @@ def _is_whole(tree: Path) -> bool:
 
 
 def _digest(tree: Path) -> str:
-    """Of every file of a build but what Python leaves in it when it runs."""
+    """Return a digest of all files of a build except the caches that Python writes."""
     digest = hashlib.sha256()
     for path in sorted(tree.rglob("*")):
         if path.is_file() and path.name != STAMP and "__pycache__" not in path.parts:
@@ -235,19 +255,19 @@ def _digest(tree: Path) -> str:
 
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Hold a lock file, after whoever holds it. Raises OSError."""
+    """Hold a lock file, waiting for other holders. Raises OSError."""
     waiting = False
     while (file := locked(lock)) is None:
         if not waiting:
             print("quartet: waiting for another command's build ...", file=sys.stderr, flush=True)
         waiting = True
-        time.sleep(LOOK_EVERY)
+        time.sleep(PROBE_SECONDS)
     with file:
         yield
 
 
 def _git(root: Path, complaint: str, *arguments: str) -> str:
-    """What git says. Raises QuartetError."""
+    """Return the output of git. Raises QuartetError."""
     command = ["git", "-C", str(root), *arguments]
     try:
         done = subprocess.run(
@@ -267,7 +287,7 @@ def _git(root: Path, complaint: str, *arguments: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what would send git or Python elsewhere."""
+    """Return the environment without variables that redirect git or Python."""
     return {
         name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))
     }

@@ -1,4 +1,4 @@
-"""The cores of this machine: each plays one game at a time, of one run; a game may have several."""
+"""The cores of this machine. Every game of every run has its own, unless the user shares them."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 import psutil
 
 from core.errors import QuartetError
-from quartet.arena.files import locked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
+from quartet.arena.files import is_held, locked
 
 THREADS = "QUARTET_THREADS"
-"""The environment variable by which engines that search with threads know how many they have."""
-LOOK_SECONDS = 0.5
-"""Between two looks for a free core."""
+"""The environment variable with the number of threads of an engine that searches with threads."""
+PROBE_SECONDS = 0.5
+"""Time between two probes for a free core."""
 
 
 def usable_cores() -> list[int]:
-    """The cores that this process may run on."""
+    """Return the cores that this process may run on."""
     try:
         return sorted(psutil.Process().cpu_affinity())
     except AttributeError:  # macOS
@@ -34,8 +32,10 @@ def usable_cores() -> list[int]:
 
 
 def pin(cores: Sequence[int] | None) -> None:
-    """Keep this process, and all that it starts, on these cores, where the system can do that and
-    they are still there; engines have as many threads, or one where `cores` is None."""
+    """Keep this process, and all that it starts, on these cores if the system can do that.
+
+    Engines get one thread per core, or one thread if `cores` is None.
+    """
     os.environ[THREADS] = str(len(cores or [0]))
     if cores is not None:
         with suppress(AttributeError, OSError, ValueError, psutil.Error):  # macOS has no such call
@@ -43,53 +43,50 @@ def pin(cores: Sequence[int] | None) -> None:
 
 
 class Cores:
-    """Cores for each of so many jobs; other runs of this user leave them alone until they are
-    closed, or this process ends.
+    """Cores for a number of jobs, locked against other runs of this user until they are closed.
 
     Attributes:
-        of_jobs: list[tuple[int, ...]]; the cores of every job.
+        of_jobs: The cores of every job.
     """
 
-    def __init__(self, jobs: int | None = None, *, each: int = 1, crowded: bool = False) -> None:
-        """Hold cores.
+    def __init__(
+        self, jobs: int | None = None, *, each: int = 1, oversubscribe: bool = False
+    ) -> None:
+        """Lock cores.
 
         Args:
-            jobs: int | None; how many, by default as many as the cores that no other run plays on
-                are enough for; where they are too few for one, they are waited for.
-            each: int; cores of a job.
-            crowded: bool; whether more than the free ones are taken, those first.
+            jobs: Jobs at a time. None takes all free cores, and waits if they are too few for one
+                job.
+            each: Cores per job.
+            oversubscribe: Share cores with other runs, free ones first.
 
         Raises:
-            QuartetError: more are asked for than are free, or than there are.
+            QuartetError: More cores are wanted than are free, or than the machine has.
         """
         usable = usable_cores()
         if each > len(usable):
             raise QuartetError(
-                f"a game on {each} cores needs them; this process may run on {len(usable)}"
+                f"a game on {each} cores needs {each}; this process may run on {len(usable)}"
             )
-        if jobs is None and not crowded:
+        if jobs is None and not oversubscribe:
             _wait_for(each, usable)
         with ExitStack() as held:
             free: list[int] = []
             for core in usable:
                 if jobs is not None and len(free) == each * jobs:
                     break
-                # where nothing can be written, runs know nothing of each other
-                with suppress(OSError):
+                with suppress(OSError):  # without a place for locks, runs share cores
                     lock = locked(_lock(core))
                     if lock is None:
                         continue
                     held.enter_context(lock)
                 free.append(core)
             jobs = jobs or len(free) // each or len(usable) // each
-            if each * jobs > len(free) and not crowded:
-                taken = len(usable) - len(free)
-                others = f", {taken} of which other runs play on," if taken else ""
+            if each * jobs > len(free) and not oversubscribe:
                 wide = f" of {each} cores each" * (each > 1)
                 raise QuartetError(
-                    f"{jobs} game{'s' * (jobs > 1)} at a time{wide} on {len(usable)} "
-                    f"cores{others} would "
-                    "take time from each other; --crowded allows it"
+                    f"cannot run {jobs} game{'s' * (jobs > 1)}{wide} at a time: {len(free)} of "
+                    f"{len(usable)} cores are free; lower --jobs or pass --oversubscribe"
                 )
             order = free + [core for core in usable if core not in free]
             self.of_jobs = [
@@ -107,38 +104,25 @@ class Cores:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let others have them."""
+        """Release the cores."""
         self.close()
 
 
 def _wait_for(each: int, usable: list[int]) -> None:
-    """Wait until so many cores are free, and say so where it takes a while."""
-    told = False
-    while sum(map(_is_free, usable)) < each:
-        if not told:
-            missing = (
-                f"all {len(usable)} cores; waiting for one"
-                if each == 1
-                else f"too many of {len(usable)} cores; waiting for {each}"
+    """Wait until `each` cores are free, and print a message if they are not free at once."""
+    announced = False
+    while len(usable) - sum(is_held(_lock(core)) for core in usable) < each:
+        if not announced:
+            print(
+                f"quartet: waiting until {each} of {len(usable)} cores are free; other runs use "
+                "them (--oversubscribe shares them)",
+                file=sys.stderr,
             )
-            print(f"quartet: other runs play on {missing} (--crowded shares them)", file=sys.stderr)
-            told = True
-        time.sleep(LOOK_SECONDS)
-
-
-def _is_free(core: int) -> bool:
-    """Whether no other run plays on a core."""
-    try:
-        lock = locked(_lock(core))
-    except OSError:
-        return True  # where nothing can be written, runs know nothing of each other
-    if lock is None:
-        return False
-    lock.close()
-    return True
+            announced = True
+        time.sleep(PROBE_SECONDS)
 
 
 def _lock(core: int) -> Path:
-    """The file that a run holds while it plays on a core."""
-    user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has a folder for each
+    """Return the path of the file that a run locks while it uses a core."""
+    user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has a folder for each user
     return Path(tempfile.gettempdir(), f"quartet-{user}-core-{core}.lock")

@@ -1,117 +1,114 @@
-"""How a run's figures came about, game by game: Elo or shares of the win, and the log-likelihood ratio
-of a test."""
+"""How the figures of a run developed: Elo or win shares, and the log-likelihood ratio of a test."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import NormalDist, fmean, stdev
 
 from quartet.arena import outcome, ratings
-
-if TYPE_CHECKING:
-    from quartet.arena.outcome import Outcome
+from quartet.arena.outcome import Outcome
+from quartet.arena.schedule import sprt_block_size
 
 POINTS = 80
-"""Of a curve, at most."""
+"""Greatest number of points of a curve."""
 LEVEL = NormalDist().inv_cdf((1 + ratings.LEVEL) / 2)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Curve:
-    """A figure over the games of a run.
+    """A figure by the number of games.
 
     Attributes:
-        name: str; of the figure or the player. unit: str; "Elo", "share" or "LLR".
-        games: list[float]; played by then. values: list[float]; nan where it is not known.
-        low, high: list[float]; the interval of 95 %, infinite on a side that is open; empty for a
-            figure without.
-        bounds: tuple[float, float] | None; where a test ends.
+        name: The figure or the player.
+        unit: "Elo", "share" or "LLR".
+        games: Games played at each point.
+        values: The figure there, nan if it is not known.
+        low: Lower bound of its 95 % interval, infinite if it is open; empty without an interval.
+        high: Upper bound.
+        bounds: Where a sequential test ends.
     """
 
     name: str
     unit: str
-    games: list[float]
-    values: list[float]
-    low: list[float]
-    high: list[float]
+    games: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
     bounds: tuple[float, float] | None = None
+
+    def add(self, games: float, value: float, low: float, high: float) -> None:
+        """Add a point with its interval."""
+        self.games.append(games)
+        self.values.append(value)
+        self.low.append(low)
+        self.high.append(high)
 
 
 def curves(found: Outcome) -> list[Curve]:
-    """All curves of a run: of two players the Elo of the first, of others everybody's share, and
-    the log-likelihood ratio of a test. None without games."""
+    """Return the curves of a run, none without games.
+
+    Two players have the Elo of the first, others a win share each. A test has its ratio, too.
+    """
     if not found.results:
         return []
-    is_pair = found.casting.seats == 2 and len(found.names) == 2
+    is_pair = found.config.seats == len(found.names) == 2
     return [*([elo(found)] if is_pair else shares(found)), *([llr(found)] if found.test else [])]
 
 
 def checkpoints(number: int) -> list[int]:
-    """So many blocks to look at, evenly, the last included."""
+    """Return numbers of blocks, evenly spaced, at most POINTS, the last one included."""
     steps = min(POINTS, number)
     return sorted({max(1, round(number * (i + 1) / steps)) for i in range(steps)})
 
 
 def elo(found: Outcome) -> Curve:
-    """Elo of the first of two; an interval may be one-sided."""
+    """Return the Elo of the first of two players; an interval may be open on one side."""
     blocks = ratings.blocks(found.results)
     size = fmean(len(block) for block in blocks)
-    curve = Curve(f"{found.names[0]} against {found.names[1]}", "Elo", [], [], [], [])
-    pairs: dict[float, float] = {}
+    curve = Curve(f"{found.names[0]} against {found.names[1]}", "Elo")
+    pairs: Counter[float] = Counter()
     before = 0
     for count in checkpoints(len(blocks)):
-        new = outcome.pair_scores([game for block in blocks[before:count] for game in block])
-        for score, number in new.items():
-            pairs[score] = pairs.get(score, 0) + number
+        pairs += outcome.pair_scores([game for block in blocks[before:count] for game in block])
         before = count
         rating = ratings.elo(pairs)
-        curve.games.append(count * size)
-        curve.values.append(rating.elo if math.isfinite(rating.elo) else math.nan)
-        curve.low.append(rating.low)
-        curve.high.append(rating.high)
+        value = rating.elo if math.isfinite(rating.elo) else math.nan
+        curve.add(count * size, value, rating.low, rating.high)
     return curve
 
 
 def shares(found: Outcome) -> list[Curve]:
-    """Everybody's share of the win, with 95 % by the errors over blocks."""
+    """Return the win share of every player, with 95 % intervals by the errors over blocks."""
     blocks = ratings.blocks(found.results)
     size = fmean(len(block) for block in blocks)
     curves = []
     for player, name in enumerate(found.names):
-        own = [
-            fmean(shares)
+        of_blocks = [
+            [game.shares[s] for game in block for s, p in enumerate(game.seats) if p == player]
             for block in blocks
-            if (
-                shares := [g.shares[s] for g in block for s, p in enumerate(g.seats) if p == player]
-            )
         ]
-        curve = Curve(name, "share", [], [], [], [])
+        own = [fmean(shares) for shares in of_blocks if shares]
+        curves.append(curve := Curve(name, "share"))
         for count in checkpoints(len(own)):
             mean, error = mean_and_error(own[:count])
-            curve.games.append(count * size * len(blocks) / len(own))
-            curve.values.append(mean)
-            curve.low.append(mean - error)
-            curve.high.append(mean + error)
-        curves.append(curve)
+            curve.add(count * size * len(blocks) / len(own), mean, mean - error, mean + error)
     return curves
 
 
 def llr(found: Outcome) -> Curve:
-    """The log-likelihood ratio over the blocks, between its bounds."""
+    """Return the log-likelihood ratio by blocks, between its bounds."""
     test = found.test
     assert test is not None  # noqa: S101  (of a sequential test)
-    size = 2 if test.seats == 2 else 2 * test.seats
     counts = checkpoints(len(found.scores)) if found.scores else []
-    ratios = [test.llr(found.scores[:n]) for n in counts]
     state = test.state(found.scores)
-    games = [float(n * size) for n in counts]
-    return Curve("LLR", "LLR", games, ratios, [], [], (state.lower, state.upper))
+    games = [float(n * sprt_block_size(test.seats)) for n in counts]
+    ratios = [test.llr(found.scores[:n]) for n in counts]
+    return Curve("LLR", "LLR", games, ratios, bounds=(state.lower, state.upper))
 
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:
-    """The mean, and half of its interval of 95 %; nan for that where all values are alike."""
-    mean = fmean(values)
-    variance = sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
-    return mean, LEVEL * math.sqrt(variance / len(values)) if variance else math.nan
+    """Return the mean and half of its 95 % interval, nan for that if all values are the same."""
+    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return fmean(values), LEVEL * error if error else math.nan

@@ -1,25 +1,34 @@
-"""Files that other processes may look at, too."""
+"""Files that several processes use at a time."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, BinaryIO
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import BinaryIO
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is never there in part. Raises OSError."""
-    # one name for all attempts: a killed one leaves nothing that piles up
+def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write a file so that no reader ever sees part of it. Raises OSError.
+
+    Args:
+        path: The file.
+        data: Its content.
+        private: True if only its owner may read it.
+    """
+    # One name for all attempts, so that killed ones do not pile up.
     draft = path.with_name(path.name + ".new")
+    if private:
+        draft.unlink(missing_ok=True)
+        draft.touch(0o600)
     draft.write_bytes(data)
     draft.replace(path)
 
 
 def locked(path: Path) -> BinaryIO | None:
-    """Hold a file as long as this process lives or until it is closed; None where somebody holds
-    it. Raises OSError."""
+    """Lock a file until it is closed or this process ends.
+
+    Returns None if another process holds the lock. Raises OSError.
+    """
     file = path.open("a+b")
     try:
         if sys.platform == "win32":
@@ -37,8 +46,7 @@ def locked(path: Path) -> BinaryIO | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process holds a file that is there; looking changes nothing for others but for a
-    moment."""
+    """Return True if a process holds the lock of an existing file; takes the lock for a moment."""
     if not path.is_file():
         return False
     try:

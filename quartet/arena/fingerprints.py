@@ -7,25 +7,28 @@ from pathlib import Path
 
 from core.engine import parse_player
 from quartet import registry
-from quartet.judge import game as games
-from quartet.judge.seats import versions
-from quartet.judge.seats.players import split, words
+from quartet.judge.seats.players import Kind, PlayerSpec
 
 SHIPPED = {".py", ".so", ".pyd", ".bin"}
 """Suffixes of the files that a built-in player runs."""
 
 
-def fingerprint(game: str, program: str) -> str:
-    """A digest of all that makes a program as far as we can see: its own file, those that its
-    command names, a game's package, or a commit."""
-    if (version := versions.parse(program)) is not None:
-        _, settings = parse_player(version.player)
+def fingerprint(player: PlayerSpec) -> str:
+    """Return a digest of all that makes a player, as far as it can be seen.
+
+    That is a commit, a game's package, the files that options name, or the files that a command
+    names.
+    """
+    if player.version is not None:
+        _, settings = parse_player(player.version.player)
         files = [path for value in settings.values() if (path := Path(value)).is_file()]
-        return hashlib.sha256(f"{version.ref} {_digest(files)}".encode()).hexdigest()[:16]
-    if registry.is_player(game, program):
-        return engine_fingerprint(game)
-    _, command = split(games.load(game), program)
-    return _digest([path for word in {command, *words(command)} if (path := Path(word)).is_file()])
+        return _short(f"{player.version.ref} {_digest(files)}".encode())
+    if player.kind is Kind.BUILT_IN:
+        found = engine_fingerprint(player.game)
+        for file in player.files.values():
+            found = _short(found.encode() + file.read_bytes())
+        return found
+    return _digest([path for word in player.words() if (path := Path(word)).is_file()])
 
 
 def engine_fingerprint(game: str) -> str:
@@ -39,3 +42,7 @@ def _digest(files: list[Path]) -> str:
     for path in sorted(files):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def _short(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Experiments as data: a numbered page for each, written by the command that ran it."""
+"""Pages of experiments, numbered, each written by the command that ran the experiment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from quartet.arena import builds
 from quartet.arena.files import write_whole
 
 FOLDER = Path("docs/experiments")
-"""Where the pages lie, below the working directory."""
+"""The folder of the pages, below the working directory."""
 OPEN = "open"
-"""The decision that nobody has taken yet; a page's may be written by hand instead."""
-DECISION = "- Decision: "
-RECORDS = "- Records: "
+"""A decision that is still to be made; a person may replace it in the page."""
+DECISION = "**Decision.** "
+RECORDS = "Records: "
+OLD_DECISION = "- Decision: "
+"""How pages of version 1.0 begin the line."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,16 @@ class Note:
     """A page.
 
     Attributes:
-        topic: str; of its file's name: small letters, digits and hyphens. idea: str; a sentence.
-        command: str; as it was typed. commit: str; of the checkout, in words.
-        seed: int. games: int; that count. records: Path; the run's folder.
-        result: str; as the command printed it. decision: str.
-        day: date; of the result.
+        topic: Part of the file's name: small letters, digits and hyphens.
+        idea: The idea, a sentence.
+        command: The command line.
+        commit: The checkout's commit, in words.
+        seed: The run's seed.
+        games: Games that count.
+        records: The run's folder.
+        result: The printed result.
+        decision: The decision.
+        day: Date of the result.
     """
 
     topic: str
@@ -43,18 +50,21 @@ class Note:
     day: date
 
     def text(self, number: int) -> str:
-        """The whole page."""
+        """Return the page under a number."""
         result = "\n".join(line.rstrip() for line in self.result.strip("\n").splitlines())
         return (
-            f"# {number:03}: {self.topic}\n\n{self.idea}\n\n"
-            f"- Command: `{self.command}`\n- Commit: {self.commit}\n- Seed: {self.seed}\n"
-            f"- Games: {self.games}\n- Date: {self.day.isoformat()}\n{RECORDS}`{self.records}`\n"
-            f"{DECISION}{self.decision}\n\n```text\n{result}\n```\n"
+            f"# {number:03}: {self.topic}\n\n**Question.** {self.idea}\n\n"
+            f"**Answer.** The result of {self.games} games, below.\n\n"
+            f"{DECISION}{self.decision}\n\n"
+            f"{self.day.isoformat()}, commit {self.commit}, seed {self.seed}.\n\n"
+            f"```text\n{result}\n```\n\n"
+            f"**Method.** {RECORDS}`{self.records}`\n\n"
+            f"**Command.**\n\n    {self.command}\n"
         )
 
 
 def parse(text: str) -> tuple[str, str]:
-    """Topic and idea of "TOPIC: IDEA". Raises QuartetError."""
+    """Return topic and idea of "TOPIC: IDEA". Raises QuartetError."""
     topic, _, idea = (part.strip() for part in text.partition(":"))
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", topic) or not idea or "\n" in idea:
         raise QuartetError(
@@ -64,7 +74,7 @@ def parse(text: str) -> tuple[str, str]:
 
 
 def commit() -> str:
-    """What the checkout is now, in words; "unknown" where it is none."""
+    """Return the checkout's commit in words, "unknown" outside a checkout."""
     try:
         found = builds.commit_of("HEAD")
         changed = builds.is_changed()
@@ -74,14 +84,14 @@ def commit() -> str:
 
 
 def today() -> date:
-    """In universal time."""
+    """Return today's date in universal time."""
     return datetime.now(UTC).date()
 
 
 def keep(note: Note, folder: Path = FOLDER) -> Path:
-    """Write a page: over the one of the same records, under its number, else with the next number.
+    """Write a page, in place of the page of the same records, else under the next number.
 
-    A decision that was written by hand stays where the command has taken none. Raises QuartetError.
+    A decision written by hand remains if the command made none. Raises QuartetError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +112,8 @@ def keep(note: Note, folder: Path = FOLDER) -> Path:
 def _replace(path: Path, before: str, note: Note) -> Path:
     text = note.text(int(path.name[:3]))
     if note.decision == OPEN:
-        by_hand = re.search(f"^{DECISION}(.+)", before, re.MULTILINE)
+        starts = f"{re.escape(DECISION)}|{re.escape(OLD_DECISION)}"
+        by_hand = re.search(f"^(?:{starts})(.+)", before, re.MULTILINE)
         if by_hand:
             text = text.replace(f"{DECISION}{OPEN}\n", f"{DECISION}{by_hand[1]}\n")
     write_whole(path, text.encode())

@@ -1,8 +1,7 @@
-"""What chooses the settings of an engine by the outcome of noisy games: SPSA, CMA-ES, and a tree of
-Parzen estimators.
+"""Optimisers of engine options by noisy games: SPSA, CMA-ES, and a tree of Parzen estimators.
 
-All ask for trials in batches, and are told what these have brought. With the same seed and the same
-outcomes they ask for the same trials: a run that was killed goes on by telling them everything again.
+Each asks for batches of trials and receives their outcomes. With the same seed and the same
+outcomes it asks for the same trials, so a run resumes by passing all recorded outcomes again.
 """
 
 from __future__ import annotations
@@ -14,22 +13,22 @@ from random import Random
 from typing import Any, Protocol
 
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
 
 ALPHA, GAMMA = 0.602, 0.101
 """Exponents of SPSA's gains, by J. C. Spall, "Implementation of the Simultaneous Perturbation
-Algorithm for Stochastic Optimization", 1998; fishtest's and OpenBench's defaults."""
+Algorithm for Stochastic Optimization", 1998; defaults of fishtest and OpenBench."""
 A_RATIO = 0.1
-"""SPSA's stability constant A as a part of all iterations, as fishtest and OpenBench have it."""
+"""SPSA's stability constant A as a fraction of all iterations, as in fishtest and OpenBench."""
 C_PARTS = 20
-"""A parameter's perturbation in the end is its range divided by this, as fishtest proposes."""
+"""A parameter's last perturbation is its range divided by this, as fishtest proposes."""
 R_END = 0.002
-"""The rate of learning in the end, as fishtest and OpenBench propose: a / c^2."""
+"""The last learning rate a / c^2, as fishtest and OpenBench propose."""
 SIGMA = 0.25
-"""CMA-ES's first standard deviation, as a part of a parameter's range."""
+"""CMA-ES's first standard deviation, as a fraction of a parameter's range. Not tuned."""
 BEST = 0.1
-"""Of the trials of the Parzen estimators: the part whose mean is the answer. The best one alone was
-the luckiest."""
+"""The Parzen estimators answer with the mean of this fraction of their trials. The best trial alone
+was the luckiest one."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,13 @@ class Parameter:
     """A number that is tuned.
 
     Attributes:
-        name: str. whole: bool; whether it is an integer.
-        start, least, most: float; where it begins, and its range.
-        c_end: float; SPSA's perturbation in the last iteration, in its own unit.
-        r_end: float; SPSA's rate of learning in the last iteration.
+        name: The option's name.
+        whole: It is an integer.
+        start: Its first value.
+        least: Lower end of its range.
+        most: Upper end of its range.
+        c_end: SPSA's perturbation in the last iteration, in the parameter's unit.
+        r_end: SPSA's learning rate in the last iteration.
     """
 
     name: str
@@ -52,22 +54,27 @@ class Parameter:
     r_end: float = R_END
 
     def clipped(self, value: float) -> float:
-        """A value, brought into the range."""
+        """Return the value clipped to the range."""
         return min(max(value, self.least), self.most)
 
     def rounded(self, value: float, shift: float = 0.5) -> float:
-        """A value as it can be set: of the range, an integer where it must be one. With a random
-        `shift` from 0 to 1 the mean of integers is the value."""
+        """Return a value as the option takes it: in the range, and an integer if it must be.
+
+        Args:
+            value: The value.
+            shift: Added before rounding down. If it is random in 0 .. 1, integers have the value as
+                their mean.
+        """
         if not self.whole:
             return float(f"{self.clipped(value):.6g}")
         return self.clipped(math.floor(value + shift))
 
     def part(self, value: float) -> float:
-        """Where a value lies in the range, from 0 to 1."""
+        """Return the position of a value in the range, 0 .. 1."""
         return (value - self.least) / (self.most - self.least)
 
     def at(self, part: float) -> float:
-        """The value at a part of the range."""
+        """Return the value at a position in the range, 0 .. 1."""
         return self.least + part * (self.most - self.least)
 
 
@@ -77,10 +84,11 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Trial:
-    """Two settings that are to be compared by games, both as they can be set.
+    """Two settings to compare by games, both rounded.
 
     Attributes:
-        first: Values. second: Values.
+        first: The first settings.
+        second: The second settings.
     """
 
     first: Values
@@ -88,34 +96,36 @@ class Trial:
 
 
 class Optimiser(Protocol):
-    """What chooses settings."""
+    """The contract of all optimisers."""
 
     def ask(self) -> list[Trial]:
-        """The next trials."""
+        """Return the next trials."""
         ...
 
     def tell(self, outcomes: list[float]) -> None:
-        """What the trials that were asked for last have brought, in their order: wins less losses of
-        the first settings for a pair of games, from -2 to 2."""
+        """Receive the outcomes of the last trials, in their order.
+
+        An outcome is wins minus losses of the first settings per pair of games, -2 .. 2.
+        """
         ...
 
     def best(self) -> Values:
-        """The settings that are best as far as is known, not rounded."""
+        """Return the best settings so far, not rounded."""
         ...
 
 
 class Spsa:
     """Simultaneous perturbation stochastic approximation, as fishtest runs it for Stockfish.
 
-    In iteration k of n (a pair of games) every parameter is moved by c_k up or down at random. It
-    then moves by r_k c_k times the pair's wins less losses towards what was better, where
+    In iteration k of n (a pair of games) every parameter is perturbed by c_k up or down at random.
+    It then moves by r_k c_k times the pair's wins minus losses towards the better side:
 
         c_k = c_end (n / k)^gamma
         a_k = r_end c_end^2 ((A + n) / (A + k))^alpha
         r_k = a_k / c_k^2
 
-    The trials of a batch begin at the same values. Those that are integers are rounded up or down
-    at random, both sides by the same draw, so that their means are the values.
+    The trials of a batch start from the same values. Integers are rounded up or down at random,
+    both sides by the same draw, so that their means are the values.
     """
 
     def __init__(
@@ -130,7 +140,18 @@ class Spsa:
         alpha: float = ALPHA,
         gamma: float = GAMMA,
     ) -> None:
-        """`iterations`: pairs of games of the whole run; `pairs`: of a trial; `batch`: trials."""
+        """Start an optimisation.
+
+        Args:
+            parameters: What is tuned.
+            iterations: Pairs of games of the run.
+            pairs: Pairs of games of a trial.
+            batch: Trials of a batch.
+            seed: Seed of the perturbations.
+            a_ratio: As A_RATIO.
+            alpha: As ALPHA.
+            gamma: As GAMMA.
+        """
         self._parameters, self._iterations = parameters, iterations
         self._pairs, self._batch = pairs, batch
         self._random = Random(f"spsa {seed}")
@@ -141,7 +162,7 @@ class Spsa:
         self._asked: list[tuple[int, list[int]]] = []
 
     def gains(self, parameter: Parameter, k: int) -> tuple[float, float]:
-        """The perturbation c_k and the rate r_k in iteration k, from 1."""
+        """Return the perturbation c_k and the rate r_k in iteration k, from 1."""
         n, a = self._iterations, self._stability
         c = parameter.c_end * (n / k) ** self._gamma
         rate = parameter.r_end * parameter.c_end**2 * ((a + n) / (a + k)) ** self._alpha / c**2
@@ -184,24 +205,28 @@ class Spsa:
 
 
 class Cma:
-    """CMA-ES (N. Hansen), by the library cma: a generation of settings, each against the first ones.
+    """CMA-ES (N. Hansen), by the library cma. Every setting of a generation plays the first
+    settings.
 
-    Parameters are scaled to their ranges. The answer is the distribution's mean, in its turn the
-    mean over the later half of the generations: games are noisy, and single means wander.
+    Parameters are scaled to their ranges. The answer averages the distribution's means over the
+    later half of the generations, because single means wander with noisy games.
     """
 
     def __init__(self, parameters: list[Parameter], *, batch: int = 16, seed: int = 1) -> None:
-        """`batch`: settings of a generation. Raises QuartetError."""
+        """Start an optimisation with `batch` settings per generation.
+
+        Raises QuartetError for a single parameter, or if cma is not installed.
+        """
         if len(parameters) < 2:
             raise QuartetError("CMA-ES tunes two parameters at least; choose --method spsa")
         try:
             import cma  # noqa: PLC0415  (an extra)
-            import numpy as np  # noqa: PLC0415  (which that one brings)
+            import numpy as np  # noqa: PLC0415  (cma requires it)
         except ImportError:
             raise QuartetError(_missing()) from None
         self._parameters = parameters
         self._start = _start(parameters)
-        random = np.random.default_rng(seed)  # its own, not the one that all of numpy shares
+        random = np.random.default_rng(seed)  # not numpy's shared generator
         options = {
             "bounds": [0, 1],
             "popsize": batch,
@@ -226,19 +251,18 @@ class Cma:
 
     def best(self) -> Values:
         """As `Optimiser`."""
-        later = self._means[len(self._means) // 2 :]
-        return tuple(
-            parameter.clipped(parameter.at(sum(parts) / len(later)))
-            for parameter, parts in zip(self._parameters, zip(*later, strict=True), strict=True)
-        )
+        return _mean(self._parameters, self._means[len(self._means) // 2 :])
 
 
 class Parzen:
     """Bayesian optimisation by a tree of Parzen estimators (J. Bergstra and others, 2011), by the
-    library optuna: a batch of settings, each against the first ones."""
+    library optuna. Every setting of a batch plays the first settings."""
 
     def __init__(self, parameters: list[Parameter], *, batch: int = 8, seed: int = 1) -> None:
-        """`batch`: settings that are asked for at a time. Raises QuartetError."""
+        """Start an optimisation with `batch` settings at a time.
+
+        Raises QuartetError if optuna is not installed.
+        """
         try:
             import optuna  # noqa: PLC0415  (an extra, and slow to import)
         except ImportError:
@@ -247,7 +271,7 @@ class Parzen:
         self._parameters, self._batch = parameters, batch
         self._start = _start(parameters)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # both options are said to be experimental
+            warnings.simplefilter("ignore")  # optuna calls both options experimental
             sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
         self._study: Any = optuna.create_study(direction="maximize", sampler=sampler)
         self._ranges = {
@@ -273,14 +297,11 @@ class Parzen:
             return self._start
         order = sorted(self._known, key=lambda known: -known[0])
         chosen = [parts for _, parts in order[: max(1, round(BEST * len(order)))]]
-        return tuple(
-            parameter.at(sum(parts[i] for parts in chosen) / len(chosen))
-            for i, parameter in enumerate(self._parameters)
-        )
+        return _mean(self._parameters, chosen)
 
 
 def _missing() -> str:
-    return f"this method needs cma and optuna: {how_to_install('cma', 'optuna')}"
+    return f"this method needs cma and optuna: {install_hint('cma', 'optuna')}"
 
 
 def _start(parameters: list[Parameter]) -> Values:
@@ -291,6 +312,14 @@ def _at(parameters: list[Parameter], parts: list[float]) -> Values:
     return tuple(
         parameter.rounded(parameter.at(float(part)))
         for parameter, part in zip(parameters, parts, strict=True)
+    )
+
+
+def _mean(parameters: list[Parameter], chosen: list[list[float]]) -> Values:
+    """Return the values at the mean of some positions in the ranges."""
+    return tuple(
+        parameter.clipped(parameter.at(sum(parts) / len(chosen)))
+        for parameter, parts in zip(parameters, zip(*chosen, strict=True), strict=True)
     )
 
 

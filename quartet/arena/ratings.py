@@ -1,5 +1,4 @@
-"""Ratings in Elo with intervals: two players by their score, more of them, or more than two at a
-table, by Plackett-Luce."""
+"""Ratings in Elo with 95 % intervals: two players by their score, others by Plackett-Luce."""
 
 from __future__ import annotations
 
@@ -10,28 +9,30 @@ from random import Random
 from statistics import NormalDist
 
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
 from quartet.arena.unit import GameResult
 
 EDGE = 1e-3
-"""Scores are kept so far from 0 and 1, where Elo is infinite; as in fishtest."""
+"""Least distance of a score from 0 and 1, where Elo is infinite; as in fishtest."""
 PRIOR = 0.01
-"""choix's regularisation: who never lost gets a finite rating."""
+"""choix's regularisation: a player that never lost gets a finite rating. Not tuned."""
 RESAMPLES = 200
 ROUGHLY = 1e-3
-"""Where choix stops on a resample: a change of less than a fifth of an Elo."""
+"""Tolerance of choix on a resample: a change of less than 0.2 Elo."""
 LEVEL = 0.95
 NATURAL = 400 / math.log(10)
 """Elo per unit of the logarithm of a strength."""
 
 Blocks = Sequence[Sequence[GameResult]]
-"""Games that share an opening belong together: errors are taken over blocks, not over games."""
+"""Games by block. Games of one opening are correlated, so errors are over blocks, not games."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo and its interval of 95 %. Between two players it is the difference, else the average
-    of all is 0."""
+    """A rating in Elo with its 95 % interval.
+
+    Of two players it is the difference. Else the average of all players is 0.
+    """
 
     elo: float
     low: float
@@ -39,7 +40,7 @@ class Rating:
 
 
 def blocks(results: Sequence[GameResult]) -> list[list[GameResult]]:
-    """The results, block by block."""
+    """Return the results by block."""
     found: dict[int, list[GameResult]] = {}
     for result in results:
         found.setdefault(result.block, []).append(result)
@@ -47,20 +48,20 @@ def blocks(results: Sequence[GameResult]) -> list[list[GameResult]]:
 
 
 def elo_of_score(score: float) -> float:
-    """Logistic Elo of a mean score per game."""
+    """Return the logistic Elo of a mean score per game."""
     score = min(max(score, EDGE), 1 - EDGE)
     return -400 * math.log10(1 / score - 1)
 
 
 def elo(pairs: Mapping[float, float]) -> Rating:
-    """The difference by the scores of pairs of games; normal approximation on the mean.
+    """Return the difference of two players by the scores of pairs, by a normal approximation.
 
-    As fishtest's get_elo, the interval is symmetric in scores, not in Elo. Pairs that all scored
-    the same have no variance to speak of: then the interval is the one-sided one of Clopper and
-    Pearson where all were won or lost, and Wilson's where they were not, with a pair for a trial.
+    As in fishtest's get_elo the interval is symmetric in scores, not in Elo. If all pairs scored
+    the same there is no variance. The interval is then Clopper and Pearson's, open on one side, for
+    0 or 1, else Wilson's, with pairs as trials.
 
     Args:
-        pairs: Mapping[float, float]; score of a pair, 0 to 1 -> how often it occurred.
+        pairs: How often a score of a pair, 0 .. 1, occurred.
     """
     number = sum(pairs.values())
     mean = sum(score * count for score, count in pairs.items()) / number
@@ -79,7 +80,7 @@ def elo(pairs: Mapping[float, float]) -> Rating:
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float]:
-    """The interval of 95 % of a probability, by Wilson's score."""
+    """Return the 95 % interval of a probability, by Wilson's score."""
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     mean, scale = successes / trials, 1 + z * z / trials
     middle = (mean + z * z / (2 * trials)) / scale
@@ -87,24 +88,21 @@ def wilson(successes: float, trials: float) -> tuple[float, float]:
     return middle - error, middle + error
 
 
-def superiority(pairs: Mapping[float, float]) -> float:
-    """The likelihood that the first of two is the stronger one, in the same approximation."""
-    number = sum(pairs.values())
-    mean = sum(score * count for score, count in pairs.items()) / number
-    variance = sum(count * (score - mean) ** 2 for score, count in pairs.items()) / number
-    if variance == 0:
-        return 0.5 if mean == 0.5 else float(mean > 0.5)
-    return NormalDist().cdf((mean - 0.5) / math.sqrt(variance / number))
-
-
 def plackett_luce(
     results: Blocks, players: int, *, resamples: Iterable[int] = range(RESAMPLES), seed: int = 0
 ) -> list[Rating]:
-    """Everybody's rating by the order in which they came in, with bootstrap intervals over blocks,
-    one for each of `resamples`.
+    """Return the ratings of all players by their places, with bootstrap intervals over blocks.
 
-    A tie counts in both orders. With two seats this is the Bradley-Terry model. Raises QuartetError
-    where choix is not installed.
+    A tie counts in both orders. With two seats this is the Bradley-Terry model.
+
+    Args:
+        results: Games by block.
+        players: Number of players.
+        resamples: Iterated once; the number of bootstrap resamples is its length.
+        seed: Seed of the resamples.
+
+    Raises:
+        QuartetError: choix is not installed.
     """
     rankings = [[order for game in block for order in orders(game)] for block in results]
     best = _fit(rankings, players)
@@ -121,8 +119,7 @@ def plackett_luce(
 
 
 def orders(game: GameResult) -> list[tuple[int, ...]]:
-    """The players from the first to the last place, twice: those who share a place in either
-    order."""
+    """Return the players from the first to the last place, twice: shared places in both orders."""
     seats = [seat for seat, place in enumerate(game.places) if place is not None]
     return [
         tuple(game.seats[seat] for seat in sorted(seats, key=lambda s: (game.places[s], sign * s)))
@@ -135,11 +132,11 @@ def _fit(
     players: int,
     near: Sequence[float] | None = None,
 ) -> list[float]:
-    """Ratings in Elo, 0 on average; roughly, but sooner, where they are `near` known ones."""
+    """Return ratings in Elo with mean 0; start from `near` ones for a faster, rougher fit."""
     try:
         import choix  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError(f"ratings need choix: {how_to_install('choix', 'scipy')}") from None
+        raise QuartetError(f"ratings need choix: {install_hint('choix', 'scipy')}") from None
     data = [order for block in rankings for order in block]
     if near is None:
         parameters = choix.ilsr_rankings(players, data, alpha=PRIOR, max_iter=1000)

@@ -1,91 +1,79 @@
-"""Who plays whom, where they sit, and in what order: pure functions of the players, the seed
-and, for Swiss, the results so far.
+"""Who plays whom, on which seats, and in what order.
 
-A schedule is a generator of units. It may yield WAIT instead of a unit: the next one depends on
-results that are still to come.
+All are pure functions of the players, the seed and, for Swiss and sequential tests, the results so
+far. A schedule is a generator of units. It yields WAIT if the next unit depends on running games.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, combinations_with_replacement, count, permutations
-from random import Random
+from typing import Any
+
+import msgspec
 
 from core.errors import QuartetError
 from quartet.arena import swiss
-from quartet.arena.unit import GameResult, Player, Unit
+from quartet.arena.config import GameUnit, RunConfig, Seating, rotations
+from quartet.arena.unit import GameResult
 
 WAIT = None
-"""Nothing can be played before a game that is running has ended."""
-
-Seating = tuple[int, ...]
-"""The player on each seat, by index."""
+"""The next unit depends on games that are still running."""
 
 Results = Mapping[int, GameResult]
-"""Results so far, by the number of the unit; a schedule may look at it whenever it is asked for the
-next unit."""
+"""Results so far by the number of the unit; a schedule reads it when it is asked for a unit."""
 
-Schedule = Iterator[Unit | None]
+Schedule = Iterator[GameUnit | None]
 
 
-@dataclass(frozen=True)
-class Casting:
-    """What all units of a run share, and how one is made.
+class TournamentPlan(msgspec.Struct, frozen=True):
+    """Who meets whom in a tournament, as its plan on disk has it.
 
     Attributes:
-        game, options, disqualify, megabytes, in_process, replay_overloaded: as in Unit.
-        seats: of the game; players: all of them; seed: of the run.
+        pairing: "roundrobin", "swiss", or "gauntlet": the first player against all others.
+        games: Games for every pair of players, or every table if more than two play.
+        rounds: Rounds of Swiss.
+        orders: A block is every move order of a table.
     """
 
-    game: str
-    seats: int
-    players: Sequence[Player]
-    seed: int = 0
-    options: dict[str, bool | int] = field(default_factory=dict)
-    disqualify: bool = False
-    megabytes: float | None = None
-    in_process: bool = False
-    replay_overloaded: int = 0
+    pairing: str = "roundrobin"
+    games: int = 0
+    rounds: int | None = None
+    orders: bool = False
 
-    def unit(self, number: int, block: int, seating: Seating, opening: int) -> Unit:
-        """One game; games with the same `opening` have the same seed."""
-        return Unit(
-            number=number,
-            block=block,
-            game=self.game,
-            seats=seating,
-            players=tuple(self.players[player] for player in seating),
-            seed=self.seed + opening,
-            options=self.options,
-            disqualify=self.disqualify,
-            megabytes=self.megabytes,
-            in_process=self.in_process,
-            replay_overloaded=self.replay_overloaded,
-        )
+    def facts(self) -> dict[str, Any]:
+        """Return the lines of the plan on disk; `orders` is named only if it is set."""
+        lines = msgspec.structs.asdict(self)
+        return {name: value for name, value in lines.items() if name != "orders" or value}
 
-    def block(self, number: int, block: int, table: Sequence[int], opening: int) -> list[Unit]:
-        """A block of games, `number` that of the first: the same opening, everybody on every seat
-        once."""
-        order = list(table)
-        if len(order) > 2:
-            # Who sits behind whom matters as well, and rotation keeps it: another order for another
-            # opening.
-            Random(f"{self.seed} {opening}").shuffle(order)
-        return [
-            self.unit(number + i, block, seating, opening)
-            for i, seating in enumerate(rotations(order))
-        ]
+    def tables(self, config: RunConfig) -> list[Seating]:
+        """Return the tables of a tournament that is not Swiss."""
+        choose = gauntlet if self.pairing == "gauntlet" else round_robin
+        return choose(len(config.players), config.seats)
+
+    def total(self, config: RunConfig) -> int:
+        """Return the number of games."""
+        if self.orders:
+            sizes = map(size, self.tables(config))
+            return sum(blocks(self.games, each) * each for each in sizes)
+        each = blocks(self.games, config.seats) * config.seats
+        if self.pairing == "swiss":
+            return (self.rounds or 0) * (len(config.players) // 2) * each
+        return len(self.tables(config)) * each
+
+    def schedule(self, config: RunConfig, done: Results, played: list[swiss.Round]) -> Schedule:
+        """Return the schedule; `done` and `played` as for `swiss_rounds`."""
+        if self.pairing == "swiss":
+            return swiss_rounds(config, self.rounds or 0, self.games, done, played)
+        plan = all_orders if self.orders else fixed
+        return plan(config, self.tables(config), self.games)
 
 
-def rotations(table: Sequence[int]) -> list[Seating]:
-    """The same people around the table, moved on seat by seat."""
-    return [(*table[i:], *table[:i]) for i in range(len(table))]
+def move_orders(table: Seating) -> list[Seating]:
+    """Return every move order of a table, equal ones once.
 
-
-def orders(table: Seating) -> list[Seating]:
-    """Every order of turns at a table; those that look alike once. Whoever sits once, the first of
-    them, comes first."""
+    They begin with the first player that has one seat, or with the first player.
+    """
     lone = next((player for player in table if table.count(player) == 1), table[0])
     rest = list(table)
     rest.remove(lone)
@@ -93,156 +81,181 @@ def orders(table: Seating) -> list[Seating]:
 
 
 def size(table: Seating) -> int:
-    """Games of a block of all orders of turns at a table."""
-    return len(orders(table)) * len(table)
+    """Return the games of a block with every move order of a table."""
+    return len(move_orders(table)) * len(table)
+
+
+def order_blocks(config: RunConfig, blocks: Iterable[tuple[Seating, int]]) -> Schedule:
+    """Yield blocks of every move order of a table.
+
+    Each order has the next opening, and in it every player takes every seat.
+
+    Args:
+        config: The settings.
+        blocks: Table and number of the first opening of every block.
+    """
+    numbers = count()
+    for block, (table, opening) in enumerate(blocks):
+        for turn, order in enumerate(move_orders(table)):
+            for seating in rotations(order):
+                yield config.unit(next(numbers), block, seating, opening + turn)
 
 
 def blocks(games: int, seats: int) -> int:
-    """The whole blocks that hold at least so many games."""
+    """Return the number of whole blocks that hold at least `games` games."""
     return -(-games // seats)
 
 
 def round_robin(players: int, seats: int) -> list[Seating]:
-    """Every table at which all who sit are different; with fewer players than seats, all sit and
-    some of them more than once."""
+    """Return every table of different players.
+
+    With fewer players than seats all of them sit at every table, some more than once. A table then
+    has a player with one seat: 2 v 2 shows nothing that 1 v 3 and 3 v 1 do not show.
+    """
     if players >= seats:
         return list(combinations(range(players), seats))
-    everybody = tuple(range(players))
-    return [
-        (*everybody, *again)
-        for again in combinations_with_replacement(everybody, seats - players)
-        if _lone(everybody + again)
+    everyone = tuple(range(players))
+    tables = [
+        (*everyone, *again) for again in combinations_with_replacement(everyone, seats - players)
     ]
-
-
-def _lone(table: Seating) -> bool:
-    """Whether somebody has one seat only: two against two tells nothing that one against three and
-    three against one do not."""
-    return any(table.count(player) == 1 for player in table)
+    return [table for table in tables if any(table.count(player) == 1 for player in table)]
 
 
 def gauntlet(players: int, seats: int) -> list[Seating]:
-    """The first player, always on one seat, against the others; where they are too few, they
-    take several seats each."""
-    others = range(1, players)
-    pick = (
-        combinations
-        if players > seats - 1 and len(others) >= seats - 1
-        else combinations_with_replacement
-    )
-    return [(0, *rest) for rest in pick(others, seats - 1)]
+    """Return the tables of the first player, on one seat, against the others.
+
+    If the others are too few, they take several seats each.
+    """
+    pick = combinations if players >= seats else combinations_with_replacement
+    return [(0, *rest) for rest in pick(range(1, players), seats - 1)]
 
 
-def fixed(casting: Casting, tables: Sequence[Seating], games: int) -> Schedule:
-    """So many games, rounded up to whole blocks, at each table. All tables play an opening before
-    any plays the next one."""
-    number = block = 0
-    for opening in range(blocks(games, casting.seats)):
+def fixed(config: RunConfig, tables: Sequence[Seating], games: int) -> Schedule:
+    """Yield `games` games, rounded up to whole blocks, at each table.
+
+    All tables play an opening before any plays the next one.
+    """
+    numbers = count()
+    for opening in range(blocks(games, config.seats)):
         for table in tables:
-            yield from casting.block(number, block, table, opening)
-            number += casting.seats
-            block += 1
+            block = next(numbers)
+            yield from config.block(block * config.seats, block, table, opening)
 
 
-def all_orders(casting: Casting, tables: Sequence[Seating], games: int) -> Schedule:
-    """So many games, rounded up to whole blocks, at each table; a block is every order of turns,
-    each with another opening, and in each everybody on every seat. All tables play a block before
-    any plays the next one."""
-    left = [-(-games // size(table)) for table in tables]
-    number = block = opening = 0
-    while any(left):
-        for i, table in enumerate(tables):
-            if not left[i]:
-                continue
-            left[i] -= 1
-            for turn, order in enumerate(orders(table)):
-                for seating in rotations(order):
-                    yield casting.unit(number, block, seating, opening + turn)
-                    number += 1
-            block += 1
-        opening += max(len(orders(table)) for table in tables)
+def all_orders(config: RunConfig, tables: Sequence[Seating], games: int) -> Schedule:
+    """Yield `games` games, rounded up to whole blocks of every move order, at each table.
+
+    All tables play a block before any plays the next one.
+    """
+    rounds = [-(-games // size(table)) for table in tables]
+    step = max(len(move_orders(table)) for table in tables)
+    return order_blocks(
+        config,
+        [
+            (table, number * step)
+            for number in range(max(rounds))
+            for table, own in zip(tables, rounds, strict=True)
+            if number < own
+        ],
+    )
 
 
 def swiss_rounds(
-    casting: Casting, rounds: int, games: int, results: Results, played: list[swiss.Round]
+    config: RunConfig, rounds: int, games: int, results: Results, played: list[swiss.Round]
 ) -> Schedule:
-    """Swiss rounds between two-player players, with so many games, rounded up to whole pairs, in
-    every match.
+    """Yield Swiss rounds of matches of `games` games, rounded up to whole pairs.
 
-    Every round that is over is appended to `played`.
+    All matches of a round have the same openings; no two rounds share one. Every round that ends is
+    appended to `played`.
+
+    Raises:
+        QuartetError: The game does not seat two.
     """
-    if casting.seats != 2:
+    if config.seats != 2:
         raise QuartetError(
-            f"Swiss pairs two players, and {casting.game} seats {casting.seats}; choose roundrobin "
+            f"Swiss pairs two players, and {config.game} seats {config.seats}; choose roundrobin "
             "or gauntlet"
         )
     pairs = blocks(games, 2)
-    numbers, block_numbers = count(step=2), count()
+    numbers = count()
     for _ in range(rounds):
-        pairing = swiss.pair(len(casting.players), played)
-        matches: list[list[Unit]] = []
+        pairing = swiss.pair(len(config.players), played)
+        units: list[GameUnit] = []
         for match in pairing.matches:
-            matches.append([])
-            for _ in range(pairs):
-                block = next(block_numbers)
-                # All matches of a round have the same openings; no round repeats one.
-                opening = len(played) * pairs + len(matches[-1]) // 2
-                matches[-1] += casting.block(next(numbers), block, match, opening)
-        units = [unit for match_units in matches for unit in match_units]
+            for pair in range(pairs):
+                block = next(numbers)
+                units += config.block(2 * block, block, match, len(played) * pairs + pair)
         yield from units
         while not all(unit.number in results for unit in units):
             yield WAIT
-        points = [points_of(match_units, results) for match_units in matches]
+        points = [
+            points_of(units[first : first + 2 * pairs], results)
+            for first in range(0, len(units), 2 * pairs)
+        ]
         played.append(swiss.Round(pairing, points, full=2.0 * pairs))
 
 
-def points_of(units: Sequence[Unit], results: Results) -> tuple[float, float]:
-    """The points of the two sides of a match, in the order of its first game: win 1, draw 1/2."""
-    first, second = units[0].seats
-    total = {first: 0.0, second: 0.0}
-    for unit in units:
-        for seat, player in enumerate(unit.seats):
-            total[player] += results[unit.number].shares[seat]
-    return total[first], total[second]
+def points_of(units: Sequence[GameUnit], results: Results) -> tuple[float, float]:
+    """Return the points of both sides of a match, first the first seat of its first game."""
+    first, second = (
+        sum(results[unit.number].share_of(player) for unit in units) for player in units[0].seats
+    )
+    return first, second
+
+
+def sprt_block_size(seats: int) -> int:
+    """Return the games of a block of a sequential test: a pair, or every lone seat of both
+    sides."""
+    return seats if seats == 2 else 2 * seats
+
+
+def complete_blocks(results: Results, size: int, first: int = 0) -> Iterator[list[GameResult]]:
+    """Yield the blocks from `first` on that are complete, in the order of the schedule, to a
+    gap."""
+    for block in count(first):
+        numbers = range(block * size, (block + 1) * size)
+        if not all(number in results for number in numbers):
+            return
+        yield [results[number] for number in numbers]
 
 
 def sprt(
-    casting: Casting,
+    config: RunConfig,
     results: Results,
     decided: Callable[[Sequence[Sequence[GameResult]]], bool],
-    most_games: int | None,
+    max_games: int | None,
 ) -> Schedule:
-    """Blocks of the new version (player 0) against the old one, without end until `decided` says
-    so.
+    """Yield blocks of the new version (player 0) against the old one until `decided` returns True.
 
-    Two seats: pairs. More seats: NEW alone against OLD on all others, then OLD alone against NEW,
-    every lone seat once, all with the same opening. `decided` sees the blocks that are complete, in
-    the order of the schedule and without a gap, whatever the order in
-    which games end: the decision depends neither on the number of jobs nor on which games are
-        quick.
+    With two seats a block is a pair. With more, NEW alone plays against OLD on all others, then OLD
+    alone against NEW: every lone seat once, all with one opening.
+
+    Args:
+        config: The settings.
+        results: The results so far.
+        decided: Called with the complete blocks in the order of the schedule, without gaps. So the
+            decision depends neither on the number of jobs nor on which games are quick.
+        max_games: Stop before a block that would exceed this number, None for no limit.
     """
-    tables = (
-        [(0, 1)]
-        if casting.seats == 2
-        else [(0, *[1] * (casting.seats - 1)), (1, *[0] * (casting.seats - 1))]
-    )
-    size = casting.seats * len(tables)
+    seats = config.seats
+    tables = [(0, 1)] if seats == 2 else [(0, *[1] * (seats - 1)), (1, *[0] * (seats - 1))]
+    size = sprt_block_size(seats)
     complete: list[list[GameResult]] = []
 
     def ended() -> bool:
-        """Count the blocks that have become complete; whether that decides it."""
-        while all(len(complete) * size + i in results for i in range(size)):
-            complete.append([results[len(complete) * size + i] for i in range(size)])
+        """Add new complete blocks; return True if they decide the test."""
+        for block in complete_blocks(results, size, len(complete)):
+            complete.append(block)
             if decided(complete):
                 return True
         return False
 
-    most = None if most_games is None else most_games // size
-    for block in count() if most is None else range(most):
+    limit = None if max_games is None else max_games // size
+    for block in count() if limit is None else range(limit):
         for i, table in enumerate(tables):
-            for unit in casting.block(block * size + i * casting.seats, block, table, block):
+            for unit in config.block(block * size + i * seats, block, table, block):
                 if ended():
                     return
                 yield unit
-    while not ended() and len(complete) < (most or 0):
+    while not ended() and len(complete) < (limit or 0):
         yield WAIT

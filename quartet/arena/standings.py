@@ -1,9 +1,9 @@
-"""What a run's results say about every player."""
+"""The figures of every player of a run."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
@@ -12,15 +12,20 @@ from quartet.arena.unit import GameResult, Use
 
 
 @dataclass
-class Line:
-    """One player's figures; a game in which it has several seats counts once for each.
+class PlayerStats:
+    """One player's figures. A game in which it has several seats counts once for each.
 
     Attributes:
-        games: seats it had; wins, draws, losses: first place alone, shared, and not at all.
-        score: points, the shares of all wins; firsts, first_score: games on the first seat, and the
-            points from them.
-        shares: mean share of the win in every block of games.
-        use: what it spent, all games together, `longest` being the longest of all turns.
+        player: Its index.
+        games: Seats it had.
+        wins: Games in which it came first alone.
+        draws: Games in which it shared the first place.
+        losses: Games in which it did not come first.
+        score: Points: the sum of its win shares.
+        firsts: Games on the first seat.
+        first_score: Points from the first seat.
+        shares: Mean win share in every block.
+        use: What it spent in all games.
     """
 
     player: int
@@ -36,32 +41,32 @@ class Line:
 
     @property
     def share(self) -> float:
-        """Mean share of the win, nan without games."""
+        """Mean win share, nan without games."""
         return self.score / self.games if self.games else math.nan
 
     @property
     def error(self) -> float:
-        """Standard error of `share`, over blocks; nan for fewer than two, and where all blocks were
-        the same: that is no certainty."""
+        """Standard error of `share` over blocks; nan if all blocks scored the same."""
         if len(set(self.shares)) < 2:
             return math.nan
         return stdev(self.shares) / math.sqrt(len(self.shares))
 
     @property
     def depth(self) -> float:
-        """Mean depth, nan where nobody told."""
+        """Mean search depth, nan if it is not known."""
         return self.use.depth / self.use.searches if self.use.searches else math.nan
 
     @property
     def speed(self) -> float:
-        """Nodes per second, nan where nobody told."""
+        """Nodes per second, nan if they are not known."""
         return self.use.nodes / self.use.search_seconds if self.use.search_seconds > 0 else math.nan
 
 
-def standings(results: Iterable[GameResult], players: int) -> list[Line]:
-    """Everybody's line, in the order of the players."""
-    lines = [Line(player) for player in range(players)]
-    blocks: dict[tuple[int, int], list[float]] = {}
+def standings(results: Iterable[GameResult], players: int) -> list[PlayerStats]:
+    """Return the figures of all players, by index."""
+    lines = [PlayerStats(player) for player in range(players)]
+    blocks: dict[tuple[int, int], list[float]] = defaultdict(list)
+    uses: list[list[Use]] = [[] for _ in range(players)]
     for result in results:
         for seat, player in enumerate(result.seats):
             line, share = lines[player], result.shares[seat]
@@ -73,38 +78,22 @@ def standings(results: Iterable[GameResult], players: int) -> list[Line]:
             if seat == 0:
                 line.firsts += 1
                 line.first_score += share
-            blocks.setdefault((player, result.block), []).append(share)
-            line.use = add(line.use, result.use[seat])
+            blocks[player, result.block].append(share)
+            uses[player].append(result.use[seat])
     for (player, _), shares in blocks.items():
         lines[player].shares.append(fmean(shares))
+    for line, spent in zip(lines, uses, strict=True):
+        line.use = Use.total(spent)
     return lines
 
 
-def add(a: Use, b: Use) -> Use:
-    """Both together."""
-    return Use(
-        turns=a.turns + b.turns,
-        seconds=a.seconds + b.seconds,
-        longest=max(a.longest, b.longest),
-        searches=a.searches + b.searches,
-        depth=a.depth + b.depth,
-        nodes=a.nodes + b.nodes,
-        search_seconds=a.search_seconds + b.search_seconds,
-        lost=dict(Counter(a.lost) + Counter(b.lost)),
-    )
-
-
 def by_seat(results: Sequence[GameResult]) -> list[float]:
-    """The mean share of the win on every seat, whoever sat there; empty without results."""
-    return (
-        [fmean(result.shares[seat] for result in results) for seat in range(len(results[0].seats))]
-        if results
-        else []
-    )
+    """Return the mean win share of every seat; empty without results."""
+    return [fmean(shares) for shares in zip(*(game.shares for game in results), strict=True)]
 
 
 def crosstable(results: Iterable[GameResult], players: int) -> list[list[float]]:
-    """Points of everybody (row) against everybody (column), in games of two seats."""
+    """Return the points of each player (row) against each other (column) if two play."""
     points = [[0.0] * players for _ in range(players)]
     for result in results:
         a, b = result.seats

@@ -1,10 +1,13 @@
-"""Swiss and round robin as NYPC CODE BATTLE has them: pairing, bye, points and tie-breaks.
+"""Swiss and round robin by the rules of NYPC CODE BATTLE: pairing, bye, points and tie-breaks.
 
-A player's index is its seed: the larger one belongs to whoever ranked better before. What the
-published rules leave open is decided
-here: a bye counts as a match won with full points; "not yet met as far as possible" means the
-smallest number of repeated meetings that a whole round can have; the last tie-break, "the same with
-the opponents' scores", is the sum of that figure over all opponents.
+A player's index is its seed: the larger seed belongs to the player that ranked better before. The
+published rules leave three points open. Here
+
+- a bye counts as a match won with full points;
+- "not yet met as far as possible" means the smallest number of repeated meetings that a whole round
+  can have;
+- the last tie-break, "the same with the opponents' scores", is the sum of that figure over all
+  opponents.
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-PATIENCE = 20_000
-"""Steps of the search for a pairing before it settles for the first one that comes along."""
+MAX_STEPS = 20_000
+"""Steps of the search for a pairing before a greedy one is taken."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """One round to be played: pairs of players, and who has a bye."""
+    """A round to play: pairs of players, and the player with a bye."""
 
     matches: list[tuple[int, int]]
     bye: int | None = None
@@ -27,11 +30,12 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Round:
-    """One round that was played.
+    """A round that was played.
 
     Attributes:
-        pairing: who met; points: of both sides, match by match.
-        full: points that a match won outright brings, and with it a bye.
+        pairing: The pairs.
+        points: Points of both sides of every match.
+        full: Points of a match won outright, and of a bye.
     """
 
     pairing: Pairing
@@ -39,14 +43,14 @@ class Round:
     full: float
 
     def scores(self) -> dict[int, float]:
-        """The points of everybody in this round."""
+        """Return the points of every player in this round."""
         found = {} if self.pairing.bye is None else {self.pairing.bye: self.full}
         for match, points in zip(self.pairing.matches, self.points, strict=True):
             found.update(zip(match, points, strict=True))
         return found
 
     def opponents(self) -> dict[int, int]:
-        """Player -> opponent; whoever has a bye has none."""
+        """Return the opponent of every player without a bye."""
         return {own: other for a, b in self.pairing.matches for own, other in ((a, b), (b, a))}
 
 
@@ -55,10 +59,12 @@ class Place:
     """A line of the final table; the tie-breaks in their order.
 
     Attributes:
-        player, score: points of all rounds.
-        won: rounds won; opponents: sum of the opponents' scores.
-        early: sum over rounds i of the points in it times (rounds - i + 1); opponents_early: sum of
-            that over the opponents.
+        player: Its index.
+        score: Points of all rounds.
+        won: Rounds won.
+        opponents: Sum of the opponents' scores.
+        early: Sum over rounds i of the points in it times (rounds - i + 1).
+        opponents_early: Sum of `early` over the opponents.
     """
 
     player: int
@@ -69,25 +75,19 @@ class Place:
     opponents_early: float
 
     def key(self) -> tuple[float, ...]:
-        """Ascending from the best to the worst; the smaller seed is better in the end."""
-        return (
-            -self.score,
-            -self.won,
-            -self.opponents,
-            -self.early,
-            -self.opponents_early,
-            self.player,
-        )
+        """Return the sort key, ascending from the best; the smaller seed decides last."""
+        better = (self.score, self.won, self.opponents, self.early, self.opponents_early)
+        return (*(-value for value in better), self.player)
 
 
 def totals(players: int, rounds: Sequence[Round]) -> list[float]:
-    """Everybody's points."""
+    """Return the points of every player."""
     scores = [r.scores() for r in rounds]
     return [sum(s.get(c, 0.0) for s in scores) for c in range(players)]
 
 
 def pair(players: int, rounds: Sequence[Round]) -> Pairing:
-    """The next round."""
+    """Return the next round."""
     score = totals(players, rounds)
     bye = None
     if players % 2:
@@ -100,7 +100,7 @@ def pair(players: int, rounds: Sequence[Round]) -> Pairing:
 
 
 def ranking(players: int, rounds: Sequence[Round]) -> list[Place]:
-    """The table, the best first."""
+    """Return the final table, the best first."""
     score = totals(players, rounds)
     by_round = [r.scores() for r in rounds]
     opponents = [[r.opponents().get(c) for r in rounds] for c in range(players)]
@@ -124,24 +124,23 @@ def ranking(players: int, rounds: Sequence[Round]) -> list[Place]:
 
 
 def sonneborn_berger(points: Sequence[Sequence[float]]) -> list[float]:
-    """The tie-break of a round robin: the sum of the own points against everybody times their
-    total; `points[a][b]` are a's against b."""
+    """Return the tie-break of a round robin: the sum of points against each opponent times the
+    opponent's total. `points[a][b]` are those of a against b."""
     total = [sum(row) for row in points]
     return [sum(own * total[other] for other, own in enumerate(row)) for row in points]
 
 
 def _matches(order: list[int], met: Counter[frozenset[int]]) -> list[tuple[int, int]]:
-    """Pairs in the order of the rule: the first of `order` gets the first that it may have, and so
-    on."""
+    """Return pairs by the rule: the first of `order` gets the first allowed opponent, and so on."""
     if not order:
         return []
     fewest = min(met[frozenset((a, b))] for i, a in enumerate(order) for b in order[:i])
-    steps = iter(range(PATIENCE))
+    steps = iter(range(MAX_STEPS))
     for repeats in range(sum(met.values()) + 1):
         found = _search(order, met, fewest, repeats, steps)
         if found is not None:
             return found
-    # Patience is at an end: nobody looks ahead, everybody takes whoever it met least.
+    # Greedy: each takes the opponent that it met least, without looking ahead.
     left, matches = list(order), []
     while left:
         own = left.pop(0)
@@ -154,8 +153,10 @@ def _matches(order: list[int], met: Counter[frozenset[int]]) -> list[tuple[int, 
 def _search(
     left: list[int], met: Counter[frozenset[int]], fewest: int, repeats: int, steps: Iterator[int]
 ) -> list[tuple[int, int]] | None:
-    """The first pairing with at most so many meetings beyond `fewest` each, None where there is
-    none, or no time to find it."""
+    """Return the first pairing with at most `repeats` meetings beyond `fewest` per pair.
+
+    Returns None if there is none, or the steps are used up.
+    """
     if not left:
         return []
     own, *others = left

@@ -1,105 +1,51 @@
-"""The unit of work: one game. `play` is all that a worker ever runs, here or on another machine."""
+"""One game as a unit of work. `play` is all that a worker runs, on this machine or another one."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from core.errors import QuartetError
 from quartet.arena import builds
 from quartet.arena.cores import pin
 from quartet.judge import game as games
-from quartet.judge.game import Start
+from quartet.judge.game import JudgedGame, Start
 from quartet.judge.logs import official
 from quartet.judge.logs.jsonl import JsonFile, JsonLog
 from quartet.judge.match import Match, Watcher
-from quartet.judge.seats import players as seating
-from quartet.judge.seats import versions
+from quartet.judge.seats import seating
 from quartet.judge.seats.engine import fast_rules
+from quartet.judge.seats.players import PlayerSpec
+from quartet.judge.seats.seat import Seat
+from quartet.judge.seats.seating import SeatSetup
 from quartet.judge.table import table_rules
-from quartet.judge.turn import Turn
+from quartet.judge.turn import Result, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from quartet.arena.config import GameUnit
 
-    from quartet.judge.game import Game
-    from quartet.judge.seats.seat import Seat
-    from quartet.judge.turn import Result
-
-SAID = "QUARTET_INFO"
-"""The environment variable that asks programs of ours what they have searched."""
-
-
-class Player(msgspec.Struct, frozen=True):
-    """Somebody who takes part.
-
-    Attributes:
-        name: str; as the tables show it.
-        command: str; a built-in player, an executable file, a shell command or git:COMMIT, as in
-            `quartet match`.
-        ms: float | None; milliseconds of wall clock, for a move where programs are started for
-            every move, for the whole game where they live through it; None for the judge's.
-        nodes: int | None; bound of a built-in player's search.
-    """
-
-    name: str
-    command: str
-    ms: float | None = None
-    nodes: int | None = None
-
-
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """One game to be played: everything that its result depends on.
-
-    Attributes:
-        number: int; its place in the schedule, from 0, and its name in the records.
-        block: int; games of one block share seed and players, and rotate the seats.
-        game: str; options: dict; as in the registry, and as for `Position.start`.
-        seats: tuple[int, ...]; the player on each seat, as an index into the run's list.
-        players: tuple[Player, ...]; the same, in full.
-        seed: int; opening, board, bag, and whatever else is left to chance.
-        disqualify: bool; whether the first lost turn puts a player out.
-        megabytes: float | None; memory of a program, None for the contest's limit.
-        in_process: bool; play built-in players inside the worker, without programs.
-        replay_overloaded: int; how often a game that was lost by a time-out on an overloaded
-            machine is played again.
-        live: str; a file to which turns are appended while the game goes on; empty for none.
-    """
-
-    number: int
-    block: int
-    game: str
-    seats: tuple[int, ...]
-    players: tuple[Player, ...]
-    seed: int
-    options: dict[str, bool | int] = {}
-    disqualify: bool = False
-    megabytes: float | None = None
-    in_process: bool = False
-    replay_overloaded: int = 0
-    live: str = ""
-
-    def require_same(self, result: GameResult) -> None:
-        """Raise QuartetError where the result in the records is not of this game."""
-        if (self.seats, self.seed, self.block) != (result.seats, result.seed, result.block):
-            raise QuartetError(
-                f"game {self.number} of the records is not the one of the schedule; "
-                "choose another folder with --out"
-            )
+INFO_VARIABLE = "QUARTET_INFO"
+"""The environment variable that asks agents of this project to report what they search."""
 
 
 class Use(msgspec.Struct, frozen=True):
     """What one seat spent in a game.
 
     Attributes:
-        turns: int; that it took. seconds: float; wall clock of all of them. longest: float; of one.
-        searches: int; turns whose depth and nodes are known, and their sums: depth, nodes,
-            search_seconds.
-        lost: dict[str, int]; verdict -> turns forfeited for it.
+        turns: Its turns.
+        seconds: Wall-clock time of all turns.
+        longest: Wall-clock time of the longest turn, in seconds.
+        searches: Turns whose depth and nodes are known.
+        depth: Sum of the depths of these turns.
+        nodes: Sum of their nodes.
+        search_seconds: Sum of their search times.
+        lost: Forfeited turns by verdict.
     """
 
     turns: int = 0
@@ -111,12 +57,45 @@ class Use(msgspec.Struct, frozen=True):
     search_seconds: float = 0.0
     lost: dict[str, int] = {}
 
+    @classmethod
+    def of_turns(cls, turns: Sequence[Turn], seat: int) -> Self:
+        """Return what a seat spent on these turns."""
+        own = [turn for turn in turns if turn.seat == seat]
+        infos = [turn.info for turn in own if turn.info is not None]
+        return cls(
+            turns=len(own),
+            seconds=round(sum(turn.seconds for turn in own), 6),
+            longest=max((turn.seconds for turn in own), default=0.0),
+            searches=len(infos),
+            depth=sum(info.depth for info in infos),
+            nodes=sum(info.nodes for info in infos),
+            search_seconds=round(sum(info.seconds for info in infos), 6),
+            lost=dict(Counter(turn.verdict.value for turn in own if turn.verdict.lost)),
+        )
 
-class Foul(msgspec.Struct, frozen=True):
-    """A turn, or a game, that a seat has forfeited.
+    @classmethod
+    def total(cls, uses: Sequence[Use]) -> Self:
+        """Return the sum of several games, with the longest of all turns."""
+        return cls(
+            turns=sum(use.turns for use in uses),
+            seconds=sum(use.seconds for use in uses),
+            longest=max((use.longest for use in uses), default=0.0),
+            searches=sum(use.searches for use in uses),
+            depth=sum(use.depth for use in uses),
+            nodes=sum(use.nodes for use in uses),
+            search_seconds=sum(use.search_seconds for use in uses),
+            lost=dict(sum((Counter(use.lost) for use in uses), Counter())),
+        )
+
+
+class Forfeit(msgspec.Struct, frozen=True):
+    """A turn, or a game, that a seat forfeited.
 
     Attributes:
-        ply: int; seat: int. verdict: str; how it is called. reason: str; a sentence.
+        ply: The turn.
+        seat: The seat.
+        verdict: Name of the reason.
+        reason: The reason as a sentence.
     """
 
     ply: int
@@ -128,7 +107,7 @@ class Foul(msgspec.Struct, frozen=True):
 class GameResult(msgspec.Struct, frozen=True):
     """One finished game: a line of `games.jsonl`.
 
-    By seat, but for `seconds` of the whole game; the rest as in Unit and
+    Tuples are by seat; `seconds` is for the whole game. Other fields are as in GameUnit and
     `quartet.judge.turn.Result`.
     """
 
@@ -144,23 +123,26 @@ class GameResult(msgspec.Struct, frozen=True):
     seconds: float
     reason: str = ""
     overloaded: bool = False
-    fouls: tuple[Foul, ...] = ()
+    forfeits: tuple[Forfeit, ...] = msgspec.field(name="fouls", default=())
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which to msgspec is an error of the data, where this is no result of a
-        game."""
+        """Raise ValueError, which msgspec reports as invalid data, if a seat lacks a value."""
         each = (self.scores, self.places, self.shares, self.use)
         if any(len(values) != len(self.seats) for values in each):
             raise ValueError("not every seat has a score, a place, a share and a use")
 
+    def share_of(self, player: int) -> float:
+        """Return the win share of a player's first seat."""
+        return self.shares[self.seats.index(player)]
+
 
 class Played(msgspec.Struct, frozen=True):
-    """What comes back from a worker.
+    """What a worker returns for a game.
 
     Attributes:
-        result: GameResult.
-        log: bytes; in the judge's own format.
-        stderr: str; what the programs said on standard error.
+        result: The result.
+        log: The log in the judge's format.
+        stderr: What the programs wrote on standard error.
     """
 
     result: GameResult
@@ -168,27 +150,26 @@ class Played(msgspec.Struct, frozen=True):
     stderr: str = ""
 
 
-def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
-    """Play one game, pinned with all its programs to these cores where the system can do that.
+def play(unit: GameUnit, cores: tuple[int, ...] | None = None) -> Played:
+    """Play one game, pinned with all its programs to these cores if the system can do that.
 
-    Pure but for the clock, the date and the live file, and idempotent: a game that was lost with
-    its worker is simply played again.
+    Apart from times and the live file, the result depends on the unit only, so a game that was lost
+    with its worker is played again.
 
     Raises:
-        QuartetError: a unit cannot be played at all, or the system fails us.
+        QuartetError: The unit cannot be played at all, or the system fails.
     """
-    for player in unit.players:
-        if (version := versions.parse(player.command)) is not None:
+    for player in () if unit.config.in_process else unit.players:
+        if (version := resolved(unit.config.game, player.command).version) is not None:
             builds.ensure(version.ref)  # another machine of a cluster has not built it yet
     pin(cores)
     started = time.perf_counter()
     match, log = _match(unit)
-    for _ in range(unit.replay_overloaded):
+    for _ in range(unit.config.replay_overloaded):
         if match.result is not None and match.result.overloaded:
             match, log = _match(unit)
     assert match.result is not None  # noqa: S101  (it was played to its end)
     result, turns = match.result, match.turns
-    fouls = [turn for turn in turns if turn.verdict.lost]
     ended = result.offender is not None
     game = GameResult(
         number=unit.number,
@@ -199,94 +180,88 @@ def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
         scores=result.scores,
         places=result.places,
         shares=result.shares,
-        use=tuple(use(turns, seat) for seat in range(len(unit.seats))),
+        use=tuple(Use.of_turns(turns, seat) for seat in range(len(unit.seats))),
         seconds=round(time.perf_counter() - started, 6),
         reason=result.reason,
         overloaded=result.overloaded,
-        fouls=tuple(
-            Foul(foul.ply, foul.seat, foul.verdict.value, result.reason if ended else foul.reason)
-            for foul in fouls
+        forfeits=tuple(
+            Forfeit(
+                turn.ply, turn.seat, turn.verdict.value, result.reason if ended else turn.reason
+            )
+            for turn in turns
+            if turn.verdict.lost
         ),
     )
     return Played(game, log, _stderr(unit, turns, result))
 
 
-def use(turns: Sequence[Turn], seat: int) -> Use:
-    """What a seat spent, by its turns."""
-    own = [turn for turn in turns if turn.seat == seat]
-    infos = [turn.info for turn in own if turn.info is not None]
-    return Use(
-        turns=len(own),
-        seconds=round(sum(turn.seconds for turn in own), 6),
-        longest=max((turn.seconds for turn in own), default=0.0),
-        searches=len(infos),
-        depth=sum(info.depth for info in infos),
-        nodes=sum(info.nodes for info in infos),
-        search_seconds=round(sum(info.seconds for info in infos), 6),
-        lost=dict(Counter(turn.verdict.value for turn in own if turn.verdict.lost)),
-    )
-
-
-def _match(unit: Unit) -> tuple[Match, bytes]:
-    """The game, played, and its log."""
-    game = games.load(unit.game)
+def _match(unit: GameUnit) -> tuple[Match, bytes]:
+    """Play the game, and return it with its log."""
+    config, players = unit.config, unit.players
+    game = games.load(config.game)
     table = table_rules(
         game.info,
-        ms=[player.ms for player in unit.players],
-        megabytes=unit.megabytes,
-        disqualify=unit.disqualify,
+        ms=[player.ms for player in players],
+        megabytes=config.megabytes,
+        disqualify=config.disqualify,
     )
-    start = Start(unit.seed, unit.options)
-    names = [player.name for player in unit.players]
-    rules = fast_rules(unit.game) if unit.in_process else None
+    start = Start(unit.seed, config.options)
+    names = [player.name for player in players]
+    rules = fast_rules(config.game) if config.in_process else None
     json = JsonLog()
     watchers: list[Watcher] = [] if game.info.lines is not None else [json]
-    live = JsonFile(Path(unit.live)) if unit.live else None
-    if live is not None:
-        watchers.append(live)
-    try:
+    with ExitStack() as opened:
+        if unit.live:
+            watchers.append(live := JsonFile(Path(unit.live)))
+            opened.callback(live.close)
         seats = _seats(game, unit, start)
         with Match(game, seats, names, table, start, rules=rules, watchers=watchers) as match:
             match.play_out()
-    finally:
-        if live is not None:
-            live.close()
     if game.info.lines is None:
         return match, bytes(json.data)
     return match, official.text(match).encode()
 
 
-def _seats(game: Game, unit: Unit, start: Start) -> Sequence[Seat | None]:
-    if not unit.in_process:
-        env = {SAID: "1"}
-        players = [
-            seating.Player(player.command, ms=player.ms, nodes=player.nodes, env=env)
-            for player in unit.players
-        ]
-        return seating.seats_of(game, players, start)
-    # A player's chance depends on the seed and its number, not on where it sits; one that has
-    # several seats has several chances.
+@lru_cache
+def resolved(game: str, command: str) -> PlayerSpec:
+    """Return the player of a `PlayerConfig`'s command. A process resolves a name once per run; all
+    code below takes the object."""
+    return PlayerSpec.parse(game, command)
+
+
+def _seats(game: JudgedGame, unit: GameUnit, start: Start) -> Sequence[Seat | None]:
+    name, players = unit.config.game, unit.players
+    if not unit.config.in_process:
+        env = {INFO_VARIABLE: "1"}
+        return seating.seats_of(
+            game,
+            [SeatSetup(resolved(name, p.command), None, p.ms, p.nodes, 0, env) for p in players],
+            start,
+        )
+    # A player's chance depends on the seed and its index, not on its seat. A player on several
+    # seats has a seed for each.
     return [
         seating.engine_seat(
             game,
-            seating.Player(
-                player.command,
+            SeatSetup(
+                PlayerSpec.built_in(name, player.command),
                 ms=player.ms,
                 nodes=player.nodes,
                 seed=(unit.seed * 1_000_003 + number) * 64 + unit.seats[:seat].count(number),
             ),
         )
-        for seat, (number, player) in enumerate(zip(unit.seats, unit.players, strict=True))
+        for seat, (number, player) in enumerate(zip(unit.seats, players, strict=True))
     ]
 
 
-def _stderr(unit: Unit, turns: Sequence[Turn], result: Result) -> str:
-    """What the programs said, line by line, but for what we have asked for ourselves."""
-    said = [(turn.ply, turn.seat, line) for turn in turns for line in turn.stderr.splitlines()]
-    said += [(turn.ply, seat, line) for turn in turns for seat, line in turn.said]
-    said += [(result.plies, seat, line) for seat, line in result.said]
+def _stderr(unit: GameUnit, turns: Sequence[Turn], result: Result) -> str:
+    """Return what the programs wrote, line by line, without the reports that this project asked
+    for."""
+    written = [(turn.ply, turn.seat, line) for turn in turns for line in turn.stderr.splitlines()]
+    written += [(turn.ply, seat, line) for turn in turns for seat, line in turn.said]
+    written += [(result.plies, seat, line) for seat, line in result.said]
     return "".join(
         f"ply {ply}, {unit.players[seat].name}: {line}\n"
-        for ply, seat, line in said
+        for ply, seat, line in written
         if not line.startswith("info depth ")
     )

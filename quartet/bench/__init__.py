@@ -1,1 +1,1 @@
-"""What must not change unnoticed (the fingerprint), and how fast things are."""
+"""The fingerprint of rules and search, and measurements of speed."""

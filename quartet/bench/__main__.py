@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import click
 import msgspec
@@ -13,6 +12,7 @@ from rich.table import Table
 from core.errors import QuartetError
 from quartet import registry
 from quartet.bench import fingerprint, speed
+from quartet.bench.program import execute
 
 
 @click.command(
@@ -22,23 +22,23 @@ from quartet.bench import fingerprint, speed
 @click.option(
     "--check",
     is_flag=True,
-    help="Compare with the recorded fingerprint; exit status 1 where it differs.",
+    help="Compare with the recorded fingerprint; exit with 1 if it differs.",
 )
 @click.option(
     "--record",
     is_flag=True,
-    help="Make today's fingerprint the recorded one (say so in the commit: `Bench: GAME N`).",
+    help="Record this fingerprint (name it in the commit message: `Bench: GAME N`).",
 )
 @click.option(
     "--speed",
     "speeds",
     is_flag=True,
-    help="Measure speed instead: perft by fast and by reference rules, and the search.",
+    help="Measure speed instead: perft by fast and reference rules, and the search.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1),
-    help="With --speed: depth of the fast perft (default: what takes about a second).",
+    help="With --speed: depth of the fast perft  [default: about a second].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -49,16 +49,16 @@ def command(
     depth: int | None,
     as_json: bool,
 ) -> None:
-    """Print the fingerprint of every GAME (default: all that have an engine): nodes searched and a
-    hash of the choices, of the engine and of every other built-in player.
+    """Print the fingerprint of every GAME (default: all with an engine).
 
-    Two builds with the same fingerprint search the same tree; a commit that changes search or rules
-    changes it.
+    It has the nodes searched and a hash of the moves and scores, for the engine and for every other
+    built-in player. Builds with the same fingerprint search the same tree. A commit that changes
+    search or rules changes it.
 
     \b
-    quartet bench                       every game
-    quartet bench ataxx --check         is it what is recorded?
-    quartet bench ugolki --speed        nodes a second, perft by fast and by reference rules
+    quartet bench                       print the fingerprint of every game
+    quartet bench ataxx --check         compare with the recorded one
+    quartet bench ugolki --speed        nodes per second, perft by both rules
     """
     chosen = games or tuple(game for game in registry.GAMES if registry.has(game, "engine"))
     for game in chosen:
@@ -117,7 +117,7 @@ def _print_speeds(speeds: list[speed.Speed], *, as_json: bool) -> None:
 
 
 def _short(figure: float | None) -> str:
-    """A figure that may be missing, in three digits and a unit."""
+    """Return a number with three digits and a unit; empty for None."""
     if figure is None:
         return ""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -128,8 +128,4 @@ def _short(figure: float | None) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        command.main()
-    except QuartetError as error:
-        print(f"quartet: {error}", file=sys.stderr)
-        sys.exit(1)
+    execute(command)

@@ -1,40 +1,38 @@
-"""Whether a review finds what a longer one finds: `python -m quartet.bench.agreement GAME LOG...`.
+"""How well a short review agrees with a longer one: `python -m quartet.bench.agreement GAME
+LOG...`.
 
-Every log is reviewed twice, at the default effort and with so many times the nodes. Of the moves
-that the longer review calls blunders, the figure is the part that the default calls mistakes at
-least; beside it is the same with the two reviews exchanged.
+Every log is reviewed twice, with the default nodes and with a multiple of them. The figure is the
+share of the longer review's blunders that the default calls mistakes or worse. The second figure is
+the same with the two reviews exchanged.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import click
 
 from core.errors import QuartetError
 from quartet.arena.ratings import wilson
-from quartet.cli.review import found_logs
-from quartet.review import figures, work, worker
-from quartet.review.document import LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from quartet.review.document import Review, TurnReview
+from quartet.bench.program import execute
+from quartet.cli.following import log_files
+from quartet.review import figures, reviewing, work
+from quartet.review.document import LABELS, Review, TurnReview
 
 BLUNDER = figures.severity(LABELS[-1])
 
 
 @dataclass
 class Agreement:
-    """How many blunders of one review another one calls mistakes at least.
+    """Blunders of one review that another one finds.
 
     Attributes:
-        blunders, found: int.
+        blunders: Number of blunders.
+        found: Number of these that the other review calls mistakes or worse.
     """
 
     blunders: int = 0
@@ -51,14 +49,14 @@ class Agreement:
 
 
 def blunders(one: Review, other: Review) -> Iterator[tuple[TurnReview, TurnReview]]:
-    """The blunders of a review, with the same turns of another one of the same log."""
+    """Yield the blunders of a review with the same turns of another review of the log."""
     for mine, theirs in zip(one.turns, other.turns, strict=True):
         if figures.severity(mine.label) == BLUNDER:
             yield mine, theirs
 
 
 def compare(one: Review, other: Review, total: Agreement) -> list[tuple[TurnReview, TurnReview]]:
-    """Count the blunders of a review; gives those that the other one does not find."""
+    """Count the blunders of a review, and return those that the other one misses."""
     missed = []
     for mine, theirs in blunders(one, other):
         found = figures.severity(theirs.label) >= BLUNDER - 1
@@ -72,11 +70,23 @@ def compare(one: Review, other: Review, total: Agreement) -> list[tuple[TurnRevi
 @click.command()
 @click.argument("game")
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
-@click.option("--times", type=click.IntRange(2), default=20, show_default=True, help="The nodes.")
-@click.option("--nodes", type=click.IntRange(1), help="Of the default  [default: the review's].")
-@click.option("--enough", type=click.IntRange(1), help="Stop after so many blunders.")
-@click.option("--seed", default=1, show_default=True, help="Of the order of the logs.")
-@click.option("--skip", type=click.IntRange(0), default=0, help="Leave out so many of them.")
+@click.option(
+    "--times",
+    type=click.IntRange(2),
+    default=20,
+    show_default=True,
+    help="Nodes of the longer review, in multiples of the default.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(1),
+    help="Nodes per search of the shorter review  [default: as calibrated].",
+)
+@click.option("--enough", type=click.IntRange(1), metavar="N", help="Stop after N blunders.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the order of the logs.")
+@click.option(
+    "--skip", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N logs."
+)
 def command(
     game: str,
     logs: tuple[Path, ...],
@@ -86,18 +96,19 @@ def command(
     seed: int,
     skip: int,
 ) -> None:
-    """Review every LOG of GAME (folders as for `quartet review`) twice, in a random order, and print
-    what the two reviews agree in. Intervals are Wilson's, of 95 %, a blunder for a trial."""
-    paths = found_logs(logs)
+    """Review every LOG of GAME (folders as for `quartet review`) twice, in a random order, and
+    print how well the two reviews agree. Intervals are Wilson's, 95 %, with a blunder as a
+    trial."""
+    paths = log_files(logs)
     Random(seed).shuffle(paths)
-    usual = nodes or worker.known(game, "bot", None, "").asker.nodes
-    found, other_way = Agreement(), Agreement()
+    usual = nodes or reviewing.engine(game, "bot").analyser.nodes
+    found, reverse = Agreement(), Agreement()
     seconds = [0.0, 0.0]
 
     def review(path: Path, data: bytes, effort: int) -> Review:
-        unit = work.Unit(number=0, game=game, name=path.name, data=data, nodes=effort)
+        unit = work.LogTask(number=0, game=game, name=path.name, data=data, nodes=effort)
         started = time.process_time()
-        told = worker.reviewed(unit)
+        told = reviewing.review(unit)
         seconds[effort != usual] += time.process_time() - started
         if told.complaint:
             raise QuartetError(f"{path}: {told.complaint}")
@@ -111,19 +122,16 @@ def command(
         short, long = review(path, data, usual), review(path, data, times * usual)
         for mine, theirs in compare(long, short, found):
             print(f"{path}, ply {mine.ply}: {mine.move} lost {mine.loss}, by default {theirs.loss}")
-        compare(short, long, other_way)
-        print(f"{path}: {found}; the other way round {other_way}", flush=True)
+        compare(short, long, reverse)
+        print(f"{path}: {found}; reversed: {reverse}", flush=True)
         if enough is not None and found.blunders >= enough:
             break
     print(
         f"{game}, {usual} and {times * usual} nodes, {number} games: found {found}; "
-        f"the other way round {other_way}; {seconds[0] / max(1, number):.1f} and "
+        f"reversed: {reverse}; {seconds[0] / max(1, number):.1f} and "
         f"{seconds[1] / max(1, number):.1f} s of processor time a game"
     )
 
 
 if __name__ == "__main__":
-    try:
-        command.main()
-    except QuartetError as error:
-        raise SystemExit(f"quartet: {error}") from None
+    execute(command)

@@ -1,5 +1,7 @@
-"""A few numbers that change whenever rules, search or a frozen player do: node counts and hashes of
-choices at fixed limits."""
+"""The fingerprint: node counts, and hashes of moves and scores, at fixed limits.
+
+It changes whenever rules, a search or a frozen player change.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from quartet import registry
 
 RECORDED = Path(__file__).with_name("fingerprint.txt")
 GAMES, EVERY = 3, 9
-"""Random games that are walked, and how many plies lie between two positions that are searched."""
+"""Number of random games, and of plies from one searched position to the next."""
 
 
 def positions(game: str) -> Iterator[Position]:
-    """The positions that the fingerprint is taken on."""
+    """Yield the positions to search."""
     start = registry.load(game, "rules").Position.start
     for seed in range(GAMES):
         random, position = Random(seed), start(seed)
@@ -29,8 +31,10 @@ def positions(game: str) -> Iterator[Position]:
 
 
 def fingerprint(game: str) -> dict[str, str]:
-    """Name -> figure, for the engine under the name of its game and for every other built-in
-    player: nodes, and a hash of the choices."""
+    """Return name -> figure for every built-in player; the engine has the name of its game.
+
+    A figure is the number of nodes and a hash of the moves and scores.
+    """
     players = registry.load(game, "players")
     limits = registry.load(game, "engine").BENCH_LIMITS
     figures = {}
@@ -45,7 +49,7 @@ def fingerprint(game: str) -> dict[str, str]:
 
 
 def recorded() -> dict[str, str]:
-    """The figures of the last commit that changed them on purpose."""
+    """Return the recorded figures."""
     return (
         dict(re.findall(r"^(\S+) (\S+)$", RECORDED.read_text(), re.MULTILINE))
         if RECORDED.exists()
@@ -54,7 +58,7 @@ def recorded() -> dict[str, str]:
 
 
 def record(figures: dict[str, str]) -> None:
-    """Make these the recorded figures, keeping those of games that are not among them."""
+    """Record these figures; others stay as they are."""
     RECORDED.write_text(
         "".join(f"{name} {figure}\n" for name, figure in sorted({**recorded(), **figures}.items()))
     )

@@ -1,8 +1,9 @@
-"""`python -m quartet.bench.judge_overhead`: the line judge's own time per ply, with programs that
-answer at once. Nothing else should run.
+"""`python -m quartet.bench.judge_overhead`: measure the judge's own time per ply in line-protocol
+games.
 
-Own time is what passes from one ply to the next less what the program had, from the call to its
-answer: reading the rules, telling both programs, clocks, log, memory.
+Own time is the time from one ply to the next without the program's, from the call to its answer. It
+includes rules, messages to both programs, clocks, log and memory checks. The programs answer
+immediately. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -12,20 +13,17 @@ import sys
 import time
 from random import Random
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
 
 import click
 
 from quartet import registry
+from quartet.bench.program import execute
 from quartet.judge import game as games
-from quartet.judge.game import Start
+from quartet.judge.game import JudgedGame, Start
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats.lines import Command, LineSeat
 from quartet.judge.table import table_rules
-
-if TYPE_CHECKING:
-    from quartet.judge.game import Game
 
 PARROT = """
 import sys
@@ -38,12 +36,12 @@ for line in sys.stdin:
     elif line.startswith("FINISH"):
         break
 """
-"""Answers every call at once, with what its argument says."""
+"""A program that answers every call immediately, with the next answer of its argument."""
 
 
-def measure(game: Game, number: int, *, cpu: bool = False) -> list[float]:
-    """Own seconds of every ply of one random game but the first, whose time is the programs'
-    start."""
+def measure(game: JudgedGame, number: int, *, cpu: bool = False) -> list[float]:
+    """Return the judge's own seconds for every ply of a random game but the first, which includes
+    the start of the programs."""
     answers = _script(game, number)
     shared = hub()
     seats = [
@@ -60,21 +58,21 @@ def measure(game: Game, number: int, *, cpu: bool = False) -> list[float]:
             now = time.perf_counter()
             own.append(now - before - turn.seconds)
             before = now
-        # The last round ends the programs; it is no ply.
+        # After the last ply, the match ends the programs.
     if match.result is None or match.result.offender is not None:
         reason = match.result and match.result.reason
-        raise SystemExit(f"the game did not go as written: {reason}")
+        raise SystemExit(f"the game differs from its script: {reason}")
     return own
 
 
-def _script(game: Game, number: int) -> list[list[str]]:
-    """What both sides answer in a random game."""
+def _script(game: JudgedGame, number: int) -> list[list[str]]:
+    """Return the answers of both sides in a random game."""
     random = Random(f"{game.info.name} {number}")
     position = game.position.start(number)
     answers: list[list[str]] = [[], []]
     while not position.over:
         legal = position.legal()
-        # A game of passes is short: they are played when there is nothing else.
+        # A game of passes is short: pass only if no other move is legal.
         move = random.choice([move for move in legal if move != game.pass_move] or legal)
         answers[position.to_move].append(game.protocol.format_answer(move, position.to_move))
         position = position.play(move)
@@ -83,12 +81,12 @@ def _script(game: Game, number: int) -> list[list[str]]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="GAME...")
-@click.option("--games", "count", default=10, show_default=True, help="Random games of each.")
-@click.option("--cpu", is_flag=True, help="With clocks that count processor time.")
+@click.option("--games", "count", default=10, show_default=True, help="Random games per game.")
+@click.option("--cpu", is_flag=True, help="Use clocks that count processor time.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(names: tuple[str, ...], count: int, cpu: bool, as_json: bool) -> None:
-    """Print median, 99th percentile and maximum of the judge's own milliseconds per ply, for every
-    GAME (default: all games of lines)."""
+    """Print median, 99th percentile and maximum of the judge's own milliseconds per ply for every
+    GAME (default: all line-protocol games)."""
     chosen = names or tuple(
         name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None
     )
@@ -115,4 +113,4 @@ def command(names: tuple[str, ...], count: int, cpu: bool, as_json: bool) -> Non
 
 
 if __name__ == "__main__":
-    command()
+    execute(command)

@@ -1,11 +1,13 @@
-"""How quick the page of `quartet serve` is in a real Chromium: `python -m quartet.bench.page`. It
-needs Debian's package chromium and the developers' tools.
+"""Measure the speed of the page in a real Chromium: `python -m quartet.bench.page`.
 
-Figures: from the start of the server to the first board in an open tab; from a click that ends a
-move until the board shows it, and until the server has taken it; from the question to an engine's
-first line on the screen, and by how much later than the quickest its other lines are there; and
-from the click on a run until its table. What is on the screen is told by Chromium: the frame after
-the change was painted.
+It needs Debian's package chromium and the extra `dev`. Figures:
+
+- from the start of the server to the first board in an open tab
+- from the click that completes a move until the board shows it, and until the server has taken it
+- from a request to an engine's first line on the screen, and the delay of its other lines
+- from the click on a run to its table
+
+Chromium reports what is on the screen: the frame after the change was painted.
 """
 
 from __future__ import annotations
@@ -20,16 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from quartet import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from quartet.bench.program import execute
 
 GAME = next(iter(registry.GAMES))
 TOURNAMENT = (
@@ -47,7 +48,7 @@ PAINTED = """() => {
     })).observe(node, { childList: true, subtree: true, characterData: true });
     for (const name of %s) noted(name, document.querySelector(name));
 }"""
-"""Notes when something on the page has changed and was painted."""
+"""Record when a change of the page was painted."""
 LINES = """async seconds => {
     const found = [], sent = performance.timeOrigin + performance.now();
     const made = await (await fetch("api/analyses", { method: "POST", headers: { "Content-Type": "application/json" },
@@ -62,26 +63,30 @@ LINES = """async seconds => {
     });
     return found;
 }"""
-"""Milliseconds from the question to each line on the screen, less what the search says it took."""
+"""Return milliseconds from the request to each line on the screen, without the search's own
+time."""
 
 
 @contextmanager
 def serving(runs: Path) -> Iterator[tuple[str, float]]:
-    """A server; gives its address and when it was started."""
+    """Run a server; yield its address and its start time."""
     started = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-m", "quartet", "serve", "--runs", str(runs)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with (
+        tempfile.TemporaryDirectory() as data,
+        subprocess.Popen(
+            [sys.executable, "-m", "quartet", "serve", "--runs", str(runs), "--data", data],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         address = process.stdout.readline().strip() if process.stdout else ""
         yield address, started
         process.send_signal(signal.SIGINT)
 
 
 def many_games(folder: Path, games: int) -> None:
-    """A run with so many games: a short tournament, its records again and again."""
+    """Write a run with `games` games: the records of a short tournament, repeated."""
     players = [word for name in ("a", "b") for word in ("--player", f"{name}=greedy")]
     subprocess.run(
         [*TOURNAMENT, *players, "--out", str(folder)],
@@ -95,12 +100,10 @@ def many_games(folder: Path, games: int) -> None:
         for number in range(games):
             line = lines[number % len(lines)] | {"number": number, "block": number // 2}
             out.write(json.dumps(line | {"seed": 1 + number // 2}, separators=(",", ":")) + "\n")
-    (folder / "index.sqlite").unlink(missing_ok=True)
 
 
 def first_boards(browser: Any, runs: Path, times: int) -> list[float]:
-    """Milliseconds from the start of the process to the first board; the first one is not
-    counted."""
+    """Return milliseconds from the start of the process to the first board, without a first try."""
     found = []
     for _ in range(times + 1):
         page = browser.new_page()
@@ -113,8 +116,11 @@ def first_boards(browser: Any, runs: Path, times: int) -> list[float]:
 
 
 def moves(page: Any, base: str, times: int) -> tuple[list[float], list[float]]:
-    """Milliseconds from the end of a click to the move on the painted board, and until the server
-    has taken it, in games against `random`."""
+    """Return the delays of moves against `random` in milliseconds.
+
+    The first list counts from the click to the painted board, the second until the server has
+    taken the move.
+    """
     found: list[float] = []
     at_once: list[float] = []
     while len(found) < times:
@@ -148,7 +154,7 @@ def moves(page: Any, base: str, times: int) -> tuple[list[float], list[float]]:
 
 
 def tables(page: Any, base: str, name: str, times: int) -> list[float]:
-    """Milliseconds from the click on a run to its table."""
+    """Return milliseconds from the click on a run to its table."""
     found = []
     for _ in range(times):
         page.goto(base + "#/runs")
@@ -162,8 +168,8 @@ def tables(page: Any, base: str, name: str, times: int) -> list[float]:
     return found
 
 
-def said(name: str, values: Sequence[float]) -> str:
-    """A line of the report."""
+def report(name: str, values: Sequence[float]) -> str:
+    """Return a line of the report."""
     ordered = sorted(values)
     worst = ordered[math.ceil(0.95 * len(ordered)) - 1]
     return (
@@ -173,11 +179,19 @@ def said(name: str, values: Sequence[float]) -> str:
 
 
 @click.command()
-@click.option("--times", type=click.IntRange(1), default=20, show_default=True, help="How often.")
-@click.option("--games", type=click.IntRange(20), default=10_000, show_default=True)
+@click.option(
+    "--times",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Measurements per figure; a quarter for slow ones.",
+)
+@click.option(
+    "--games", type=click.IntRange(20), default=10_000, show_default=True, help="Games of the run."
+)
 @click.option("--chromium", default="/usr/bin/chromium", show_default=True)
 def command(times: int, games: int, chromium: str) -> None:
-    """Measure how quick the page is."""
+    """Measure the speed of the page."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     os.environ.pop("PYTHONUNBUFFERED", None)
@@ -186,24 +200,26 @@ def command(times: int, games: int, chromium: str) -> None:
         many_games(runs / "large", games)
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         boards = first_boards(browser, runs, max(3, times // 4))
-        click.echo(said("start of the server to the first board", boards))
+        click.echo(report("start of the server to the first board", boards))
         with serving(runs) as (address, _):
             base = re.sub(r"\?.*", "", address)
             page = browser.new_page()
             page.goto(address)
             page.locator("#board .cell").first.wait_for()
             at_once, taken = moves(page, base, times)
-            click.echo(said("click to the move on the board", at_once))
-            click.echo(said("click to the move that the server has taken", taken))
+            click.echo(report("click to the move on the board", at_once))
+            click.echo(report("click to the move that the server has taken", taken))
             lines = page.evaluate(LINES % GAME, 5)
-            click.echo(said("the question to an engine's first line", lines[:1]))
-            click.echo(said("its lines, over the quickest", [line - min(lines) for line in lines]))
+            click.echo(report("request to an engine's first line", lines[:1]))
+            click.echo(
+                report("its lines, over the quickest", [line - min(lines) for line in lines])
+            )
             opened = tables(page, base, "large", max(3, times // 4))
-            click.echo(said(f"a run with {games} games to its table, first", opened[:1]))
-            click.echo(said(f"a run with {games} games to its table, again", opened[1:]))
+            click.echo(report(f"a run with {games} games to its table, first", opened[:1]))
+            click.echo(report(f"a run with {games} games to its table, again", opened[1:]))
             page.close()
         browser.close()
 
 
 if __name__ == "__main__":
-    command()
+    execute(command)

@@ -1,4 +1,4 @@
-"""How fast rules and search are, as ratios in one run: machines are shared and noisy."""
+"""Measure rules and search in one run: their ratio holds even on a shared, noisy machine."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from quartet.arena.cores import pin
 
 @dataclass(frozen=True)
 class Speed:
-    """Figures of one game; leaves are counted by perft from the start, the last ply in bulk where
-    the fast rules do so.
+    """The speed of one game, by perft and search from the start position.
 
     Attributes:
-        depth: of the fast perft; leaves: what it counted.
-        fast, slow: leaves a second by the fast rules and by the reference rules.
-        made: leaves a second by the fast rules when every leaf is made, not only counted; None
-            where `perft` has no such way.
-        nodes: nodes a second of the search, over `seconds` from the start.
+        game: Its name.
+        depth: Depth of the fast perft.
+        leaves: Leaves at that depth.
+        fast: Leaves per second by the fast rules, which may count the last ply in bulk.
+        slow: Leaves per second by the reference rules.
+        made: Leaves per second by the fast rules if they make every leaf; None if they always do.
+        nodes: Nodes per second of the search.
     """
 
     game: str
@@ -37,13 +38,13 @@ class Speed:
 
     @property
     def ratio(self) -> float:
-        """How many times the fast rules are faster."""
+        """Speed of the fast rules, in multiples of the reference rules'."""
         return self.fast / self.slow
 
 
 def measure(game: str, depth: int | None = None, seconds: float = 1.0) -> Speed:
-    """Perft by both rules and a search, one after the other. Without `depth`, as deep as the fast
-    rules get in about `seconds`."""
+    """Run perft by both rules, then a search of `seconds`. Without `depth`, perft is as deep as the
+    fast rules get in about that time."""
     fast = registry.load(game, "rules").Position.start()
     slow = registry.load(game, "reference").Position.start()
     if depth is None:
@@ -61,7 +62,7 @@ def measure(game: str, depth: int | None = None, seconds: float = 1.0) -> Speed:
 
 
 def _depth(perft: Callable[[int], int], seconds: float) -> int:
-    """The first depth that takes long enough to be timed."""
+    """Return the first depth that takes long enough to measure."""
     depth = 1
     while _timed(perft, depth)[1] < seconds / 20:
         depth += 1
@@ -69,6 +70,6 @@ def _depth(perft: Callable[[int], int], seconds: float) -> int:
 
 
 def _timed(perft: Callable[[int], int], depth: int) -> tuple[int, float]:
-    """The count, and seconds."""
+    """Return the count, and the time in seconds."""
     started = time.perf_counter()
     return perft(depth), time.perf_counter() - started

@@ -1,8 +1,8 @@
-"""How long programs take from being started to being over, and how much memory: `python -m
-quartet.bench.startup COMMAND...`.
+"""Measure the time and memory of programs from start to exit: `python -m quartet.bench.startup
+COMMAND...`.
 
-The commands take turns, so that whatever else the machine does meets all of them. A Python that
-does nothing is always among them: figures of different runs can be compared by their ratio to it.
+The commands take turns, so that other load affects all of them. A Python that does nothing is
+always among them: compare runs by the ratio to it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ import psutil
 from rich.console import Console
 from rich.progress import track
 
-from quartet.bench.response import busy
+from quartet.bench.latency import busy
+from quartet.bench.program import execute
 
 PYTHON: str = getattr(sys, "_base_executable", sys.executable)
 NOTHING = [PYTHON, "-S", "-E", "-c", "pass"]
-"""The least that a program in Python takes."""
+"""The shortest program in Python."""
 MEMORY_RUNS = 5
-"""Runs in which the memory is watched, which takes time itself."""
+"""Runs that measure memory, which slows them down."""
 
 
 def once(command: list[str], folder: str) -> float:
-    """Seconds from the start to the end of a process. Raises CalledProcessError where it fails."""
+    """Run a process and return its seconds. Raises CalledProcessError if it fails."""
     started = time.perf_counter()
     subprocess.run(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
@@ -43,8 +44,8 @@ def once(command: list[str], folder: str) -> float:
 
 
 def peak_megabytes(command: list[str], folder: str) -> float:
-    """The most resident memory that a process and its descendants held together, looked at as often
-    as possible, in 2**20 bytes."""
+    """Run a process and return the peak of its resident memory, descendants included, in 2**20
+    bytes. The memory is read as often as possible."""
     peak = 0
     with psutil.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -61,20 +62,20 @@ def peak_megabytes(command: list[str], folder: str) -> float:
 @click.command()
 @click.argument("commands", nargs=-1, required=True, metavar="COMMAND...")
 @click.option(
-    "--runs", default=30, show_default=True, type=click.IntRange(min=1), help="Runs of each."
+    "--runs", default=30, show_default=True, type=click.IntRange(min=1), help="Runs per command."
 )
 @click.option(
     "--busy",
     "spinners",
     default=0,
     show_default=True,
-    help="Other processes that keep a core busy each.",
+    help="Number of other processes that keep a core busy.",
 )
 @click.option(
     "--put",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False),
-    help="A file to lay into the working directory.",
+    help="File to copy into the working directory.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -84,7 +85,7 @@ def command(
     the peak of its memory.
 
     A COMMAND is one argument, with its own arguments in it: "./bot --selftest leave". Programs are
-        found from here, and run elsewhere.
+    found from the current folder, and run in another one.
     """
     words = [NOTHING, *(shlex.split(text) for text in commands)]
     words = [[shutil.which(first) or first, *rest] for first, *rest in words]
@@ -98,7 +99,7 @@ def command(
             shutil.copy(file, folder)
         try:
             for each in words:
-                once(each, folder)  # from now on everything is in the system's cache
+                once(each, folder)  # fill the system's cache
             peaks = [
                 max(peak_megabytes(each, folder) for _ in range(MEMORY_RUNS)) for each in words
             ]
@@ -136,4 +137,4 @@ def command(
 
 
 if __name__ == "__main__":
-    command.main()
+    execute(command)

@@ -1,4 +1,4 @@
-"""`quartet analyse`: the analysis of a position by an engine, as its search goes on."""
+"""`quartet analyse`: the analysis of a position by an engine, while its search is running."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -16,29 +18,27 @@ from rich.table import Table as Grid
 from core.background import BackgroundSearch
 from core.engine import CANDIDATES, MULTIPV, can, score_unit
 from core.errors import QuartetError
-from core.limits import Limits
+from core.limits import Limits, SearchInfo
 from core.native.clock import now
+from core.rules import Move, Position
 from quartet import registry
-from quartet.cli import drawing, following, positions
+from quartet.cli import following, positions
 from quartet.cli import variants as variant_options
+from quartet.cli.terminal import drawing
+from quartet.judge import game as games
 from quartet.judge.seats.engine import fast_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import FrameType
-
     from core.engine import Searcher
-    from core.limits import SearchInfo
-    from core.rules import Move, Position
 
 USUAL_SECONDS = 10.0
-"""Where no limit is given."""
-LISTEN_SECONDS = 0.1
-"""How often a person at the terminal is listened to."""
+"""Search time without any limit."""
+POLL_SECONDS = 0.1
+"""Seconds between two checks for Ctrl-C."""
 HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line"
 
 
-@click.command(short_help="Let an engine analyse a position.")
+@click.command(short_help="Analyse a position with an engine.")
 @click.argument("game", metavar="GAME|LOG")
 @click.option("--position", metavar="POSITION", help=positions.HELP)
 @click.option(
@@ -46,24 +46,29 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
     "ply",
     type=click.IntRange(min=0),
     metavar="PLY",
-    help="The position of a LOG before this ply  [default: the last one in which somebody moves].",
+    help="Analyse the position of a LOG before this ply  [default: the last one with a move].",
 )
 @click.option(
-    "--moves", default="", metavar="MOVES", help="Moves to follow first, with semicolons between."
+    "--moves",
+    default="",
+    metavar="MOVES",
+    help="Play these moves first; separate them by semicolons.",
 )
 @variant_options.option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    help="Wall clock  [default: 10, unless another limit is given].",
+    help="Limit of wall clock  [default: 10, unless there is another limit].",
 )
-@click.option("--nodes", type=click.IntRange(min=1), help="Nodes, or iterations of a tree search.")
-@click.option("--depth", type=click.IntRange(min=1), help="Plies of iterative deepening.")
+@click.option(
+    "--nodes", type=click.IntRange(min=1), help="Limit of nodes, or of iterations of a tree search."
+)
+@click.option("--depth", type=click.IntRange(min=1), help="Limit of iterative deepening, in plies.")
 @click.option(
     "--player",
     "name",
     metavar="NAME",
-    help="A built-in player instead of the game's engine, with or without options: "
+    help="Built-in player instead of the game's engine, with or without options: "
     "bot:OPTION=VALUE,...",
 )
 @click.option(
@@ -72,9 +77,10 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many of the best lines; the limits are for all of them together.",
+    help="Show the N best lines; the limits are for all of them together.",
+    metavar="N",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, in the end.")
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON, at the end.")
 def command(
     game: str,
     position: str | None,
@@ -88,11 +94,11 @@ def command(
     multipv: int,
     as_json: bool,
 ) -> None:
-    """Let the engine of GAME analyse a position, and show depth, score, nodes, speed and the
+    """Analyse a position with the engine of GAME, and show depth, score, nodes, speed and the
     principal variation as they come.
 
-    The score is for the side to move, in the unit that stands above the table. Ctrl-C ends the
-    search; what is known by then is the result.
+    The score is for the side to move, in the unit named above the table. Ctrl-C stops the search
+    and prints the result so far.
 
     \b
     quartet analyse ugolki --position input.txt --seconds 5
@@ -103,22 +109,22 @@ def command(
     game = game if log is None else following.game_of(log)
     player = _player(game, name)
     if multipv > 1 and not can(player, MULTIPV):
-        raise QuartetError("this player shows one line only: leave away --lines")
+        raise QuartetError("this player shows only one line: omit --lines")
     options = variant_options.read(game, variants)
     if log is None:
         if ply is not None:
             raise QuartetError("--at is for a log: name one instead of the game")
-        rules, plain = fast_rules(game), registry.load(game, "reference").Position
-        root: Position = positions.root(game, rules, position, options)
-        truth: Position = positions.root(game, plain, position, options)
+        start = positions.start(games.load(game), position, options)
+        root: Position = start.position(fast_rules(game))
+        truth: Position = start.position(games.load(game).position)
     else:
         if position is not None or options:
-            raise QuartetError("a log has its own positions: leave away --position and --option")
+            raise QuartetError("a log has its own positions: omit --position and --option")
         root, truth = following.of_log(log, game, ply)
     root, truth = following.along(game, moves, root, truth)
     if root.over:
         raise QuartetError("the game is over in this position")
-    say = _namer(game)
+    say = games.scene(game).write
     lines: list[SearchInfo] = []
     console = Console(highlight=False)
     if not as_json:
@@ -139,15 +145,15 @@ def command(
         depth=depth,
         multipv=multipv,
     )
-    with _enough() as enough:
+    with _interrupts() as enough:
         search = BackgroundSearch(player, root, limits, show)
-        while not (search.wait(LISTEN_SECONDS) or enough.is_set()):
+        while not (search.wait(POLL_SECONDS) or enough.is_set()):
             pass
         search.stop()
     found = search.outcome()
     if enough.is_set():
         print("quartet: interrupted", file=sys.stderr)
-    candidates = _candidates(player)
+    candidates = [*player.candidates()] if can(player, CANDIDATES) else []
     if as_json:
         print(
             json.dumps(
@@ -192,8 +198,8 @@ def _player(game: str, name: str | None) -> Searcher[Any]:
 
 
 @contextmanager
-def _enough() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets; a second Ctrl-C is a KeyboardInterrupt again."""
+def _interrupts() -> Iterator[threading.Event]:
+    """Return an event that Ctrl-C sets; a second Ctrl-C raises KeyboardInterrupt."""
     said = threading.Event()
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
@@ -207,14 +213,8 @@ def _enough() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _namer(game: str) -> Callable[[Move, Position], str]:
-    """How a game writes a move of a position: as its judge does."""
-    module = drawing.scenes(game)
-    return module.write
-
-
 def _line(info: SearchInfo, root: Position, say: Callable[[Move, Position], str]) -> str:
-    """A row below HEAD."""
+    """Return a row below HEAD."""
     speed = f"{info.nps:,.0f}" if info.seconds > 0 else "-"
     moves = ", ".join(_named(info.pv or (info.move,), root, say))
     if info.rank > 1:
@@ -225,17 +225,12 @@ def _line(info: SearchInfo, root: Position, say: Callable[[Move, Position], str]
 def _named(
     line: Sequence[Move], position: Position, say: Callable[[Move, Position], str]
 ) -> list[str]:
-    """The moves of a line, each in the words of the seat that makes it."""
+    """Return the moves of a line in the judge's notation."""
     words = []
     for move in line:
         words.append(say(move, position))
         position = position.play(move)
     return words
-
-
-def _candidates(player: object) -> list[Mapping[str, object]]:
-    """The candidate moves of the last search; none for most engines."""
-    return [*player.candidates()] if can(player, CANDIDATES) else []
 
 
 def _table(
@@ -273,7 +268,7 @@ def _record(
     unit: str,
     interrupted: bool,
 ) -> dict[str, object]:
-    """The outcome for machines; moves as the game writes them."""
+    """Return the outcome for JSON, with moves in the judge's notation."""
 
     def row(info: SearchInfo) -> dict[str, object]:
         return {

@@ -1,4 +1,4 @@
-"""`quartet calibrate`: from an engine's scores to the probability of winning."""
+"""`quartet calibrate`: fit the win probability to an engine's scores."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ import hashlib
 import json
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
 from core.errors import QuartetError
-from quartet.arena import builds, records
-from quartet.cli import running
-from quartet.cli.progress import work_off
+from quartet.arena import builds, records, runner
+from quartet.arena.unit import GameResult
+from quartet.cli.progress import run_units
+from quartet.cli.run_options import RenamedOption, worker_options
 from quartet.review import calibration as calibrations
 from quartet.review import engines, fitting
-from quartet.review.work import Kept, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from quartet.arena.unit import GameResult
+from quartet.review.work import LogTask, ResultFolder
 
 
-@click.command(short_help="Fit what an engine's scores mean: the probability of winning.")
+@click.command(short_help="Fit the win probability to an engine's scores.")
 @click.argument("game")
 @click.argument(
     "runs",
@@ -40,27 +37,28 @@ if TYPE_CHECKING:
     "--engine",
     default=engines.BOT,
     show_default=True,
-    help="Whose scores: bot, a built-in player, or uai:COMMAND.",
+    help="The engine: bot, a built-in player, or uai:COMMAND.",
 )
-@click.option("--nodes", type=click.IntRange(1), help="Of each search  [default: the engine's].")
+@click.option("--nodes", type=click.IntRange(1), help="Nodes per search  [default: the engine's].")
 @click.option(
-    "--positions", type=click.IntRange(1), default=8, show_default=True, help="Of a game."
+    "--positions", type=click.IntRange(1), default=8, show_default=True, help="Positions per game."
 )
 @click.option(
+    "--held-out",
     "--held-back",
+    "held_back",
+    cls=RenamedOption,
     type=click.FloatRange(0.01, 0.99),
     default=0.5,
     show_default=True,
-    help="The part of the games on which the error is measured.",
+    help="Fraction of the games that is held out to measure the error.",
 )
-@click.option("--seed", default=1, show_default=True, help="Of the choice of positions.")
-@click.option("--jobs", type=click.IntRange(1), help="Games at a time  [default: one a core].")
-@click.option("--crowded", is_flag=True, help="Share cores with other runs.")
-@click.option("--cluster", metavar="ADDRESS", help="Work on the Dask scheduler there.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the choice of positions.")
+@worker_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The file  [default: calibration.json in the game's folder].",
+    help="File to write  [default: calibration.json in the game's folder].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 def command(
@@ -72,17 +70,17 @@ def command(
     held_back: float,
     seed: int,
     jobs: int | None,
-    crowded: bool,
+    oversubscribe: bool,
     cluster: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask an engine about positions of the games in RUNs, folders of `quartet tournament`, and fit
-    the probability of winning by score and phase. `quartet review` needs it for labels.
+    """Search positions of the games in RUNs, folders of `quartet tournament`, and fit the win
+    probability by score and phase. `quartet review` needs it for labels.
 
-    The games must be of several players: how often the bot wins against itself says little of
-    other people. A part of the games, whole openings, is held back; on it the error is measured,
-    with an interval by bootstrap over games. The same command goes on where it was stopped.
+    The games must be of several players: the bot's results against itself do not predict those of
+    others. A fraction of the games, in whole openings, is held out to measure the error, with a
+    bootstrap interval over games. The same command resumes after an interruption.
 
     \b
     quartet tournament ataxx --player a=bot --player g=greedy --in-process --nodes 500 --games 1000
@@ -107,10 +105,10 @@ def command(
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     folder = Path("runs") / f"{game}-calibrate-{digest}"
 
-    def units() -> Iterator[Unit]:
+    def units() -> Iterator[LogTask]:
         for number, (_, run, result) in enumerate(chosen):
             path = run / records.log_name(result.number)
-            yield Unit(
+            yield LogTask(
                 number=number,
                 game=game,
                 name=str(path),
@@ -122,14 +120,18 @@ def command(
                 shares=result.shares,
             )
 
-    with Kept(folder, plan) as kept:
-        workers = running.workers(fitting.sample, jobs, cluster, crowded=crowded)
-        work_off("games", units(), len(chosen), workers, kept)
-        told = [msgspec.json.decode(value) for value in kept.values()]
-    samples = [msgspec.convert(s, fitting.Sample) for value in told for s in value["samples"]]
-    lengths = [value["plies"] for value in told]
+    with ResultFolder(folder, plan) as kept:
+        workers = runner.workers(fitting.sample, jobs, cluster, oversubscribe=oversubscribe)
+        run_units("games", units(), len(chosen), workers, kept)
+        found_values = [msgspec.json.decode(value) for value in kept.values()]
+    samples = [
+        msgspec.convert(s, fitting.CalibrationSample)
+        for value in found_values
+        for s in value["samples"]
+    ]
+    lengths = [value["plies"] for value in found_values]
     step = round(1 / held_back) if held_back <= 0.5 else 1
-    # whole openings are held back: games of one opening are alike
+    # Whole openings are held out: games of one opening are similar.
     held = {
         number
         for number, (_, run, result) in enumerate(chosen)
@@ -156,23 +158,23 @@ def command(
         low, high = found.error95
         print(
             f"mean absolute error {100 * found.error:.2f} points ({100 * low:.2f} .. "
-            f"{100 * high:.2f}) on {found.held_back} held-back games"
+            f"{100 * high:.2f}) on {found.held_back} held-out games"
         )
     print(file)
 
 
 def _games(game: str, runs: tuple[Path, ...]) -> Iterator[tuple[dict[str, Any], Path, GameResult]]:
-    """The games of the runs, without those that ended by a foul. Raises QuartetError."""
+    """Yield the games of the runs without forfeits. Raises QuartetError."""
     for run in runs:
         plan, results = records.read(run)
         if plan["game"] != game:
             raise QuartetError(f"{run} holds games of {plan['game']}")
         for result in sorted(results, key=lambda result: result.number):
-            if not result.fouls:
+            if not result.forfeits:
                 yield plan, run, result
 
 
 def _who(player: dict[str, Any]) -> str:
-    """A player; one with fewer nodes is another."""
+    """Return a player with its node limit: with fewer nodes it is another player."""
     nodes = player.get("nodes")
     return f"{player['command']} at {nodes} nodes" if nodes else str(player["command"])

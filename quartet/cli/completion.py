@@ -1,4 +1,4 @@
-"""`quartet completion`: what a shell needs to complete the command line."""
+"""`quartet completion`: print a shell's completion script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Print what a shell needs to complete the command line.")
+@click.command(short_help="Print a shell's completion script.")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:

@@ -1,40 +1,66 @@
-"""The position that `quartet analyse` begins with: of a log at a ply, and after a line of moves."""
+"""Logs and positions named on the command line: files, a log at a ply, a line of moves."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.cli import drawing
 from quartet.judge import game as games
 from quartet.judge.logs.check import check, origin
+from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.seats.engine import fast_rules, shown
 
-if TYPE_CHECKING:
-    from quartet.judge.logs.check import CheckedLog
+LOGS = (".txt", ".log", ".jsonl")
+"""Suffixes of logs in a folder."""
+
+
+def log_files(paths: Sequence[Path]) -> list[Path]:
+    """Return logs, replacing a folder by its logs and the folder of a run by its games.
+
+    Raises QuartetError if a folder has none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        home = path / "games" if (path / "run.json").is_file() else path
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(file for file in home.iterdir() if file.suffix in LOGS)
+        if not inside:
+            raise QuartetError(f"{path}: there are no logs in this folder ({', '.join(LOGS)})")
+        found += inside
+    return found
 
 
 def is_log(name: str) -> bool:
-    """Whether what stands where a game is expected is a log."""
+    """Return True if the argument for a game is the file of a log."""
     return name not in registry.GAMES and Path(name).is_file()
 
 
 def game_of(log: str) -> str:
-    """The game of a log. Raises QuartetError."""
+    """Return the game of a log. Raises QuartetError."""
     try:
         found = origin(Path(log).read_bytes())
     except OSError as error:
         raise QuartetError(f"cannot read {log}: {error.strerror}") from error
     if found is None:
-        raise QuartetError(f"{log} is no log of a game that is known here")
+        raise QuartetError(f"{log} is not a log of a known game")
     return found
 
 
 def of_log(log: str, game: str, ply: int | None) -> tuple[Any, Any]:
-    """The position of a log before a ply, by default the last one that is not over: on the fast
-    rules, and on the reference rules, which are drawn. Raises QuartetError."""
+    """Return the position of a log before a ply, by the fast rules and by the reference rules.
+
+    Args:
+        log: File of the log.
+        game: Name of the game.
+        ply: The ply; None for the last position in which a player is to move.
+
+    Raises:
+        QuartetError: The log disagrees with the rules, or has no such position.
+    """
     data = Path(log).read_bytes()
     known = games.load(game)
     checked = check(known, data)
@@ -46,7 +72,7 @@ def of_log(log: str, game: str, ply: int | None) -> tuple[Any, Any]:
         fast = check(known, data, rules=rules)
         if fast.agrees and len(fast.positions) == len(checked.positions):
             return fast.positions[checked.positions.index(truth)], truth
-    except (QuartetError, AttributeError):  # the fast rules know no empty seats
+    except (QuartetError, AttributeError):  # the fast rules have no empty seats
         pass
     return shown(checked.match, truth, rules), truth
 
@@ -57,16 +83,23 @@ def _at(checked: CheckedLog, ply: int | None, log: str) -> Any:
         if ply is None or position.ply == ply:
             return position
     known = [position.ply for position in open_ones]
-    span = f"from ply {known[0]} to {known[-1]}" if known else "nowhere"
-    raise QuartetError(f"{log}: nobody moves at ply {ply}; somebody does {span}")
+    span = f"it has moves from ply {known[0]} to {known[-1]}" if known else "it has no moves"
+    raise QuartetError(f"{log}: no player moves at ply {ply}; {span}")
 
 
 def along(game: str, moves: str, position: Any, truth: Any) -> tuple[Any, Any]:
-    """Both positions after a line of moves, as the judge writes them, with semicolons between.
+    """Return both positions after a line of moves in the judge's notation.
 
-    Raises TextError and IllegalMoveError that name the move.
+    Args:
+        game: Name of the game.
+        moves: The moves, separated by semicolons.
+        position: Position by the fast rules.
+        truth: The same by the reference rules.
+
+    Raises:
+        QuartetError: A move cannot be read or is not legal; the message names it.
     """
-    scene = drawing.scenes(game)
+    scene = games.scene(game)
     for number, text in enumerate(filter(None, map(str.strip, moves.split(";"))), start=1):
         try:
             move = scene.read(text, truth)

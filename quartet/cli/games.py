@@ -1,9 +1,8 @@
-"""`quartet games`: what the registry holds."""
+"""`quartet games`: the games, and the built-in players of one."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
@@ -15,52 +14,44 @@ from core.errors import NotBuiltError
 from quartet import registry
 from quartet.judge import game as games
 
-
-@dataclass(frozen=True)
-class Row:
-    """A game, as the list shows it; `builtin` is None when the game's modules are not compiled."""
-
-    name: str
-    title: str
-    players: int
-    judge: str
-    builtin: list[str] | None
+OLD_NAMES = {engine.NEW_GAME: "forget", engine.MOVES_TO_GO: "pace"}
+"""Capability -> its name in version 1.0, which `--json` also lists until 2.0."""
 
 
-@click.command(short_help="List the games, or what one game has built in.")
+@click.command(short_help="List the games, or the built-in players of one.")
 @click.argument("game", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(game: str | None, as_json: bool) -> None:
-    """List the games: how many play, how the judge speaks to a program and what it allows, which
-    players are built in.
+    """List the games: players, the judge's protocol and limits, built-in players.
 
-    With GAME, list what its built-in players can do, and the options that they take. A player with
-    options is written NAME:OPTION=VALUE,OPTION=VALUE wherever a player is named.
+    With GAME, list the capabilities and options of its built-in players. Wherever a player is
+    named, NAME:OPTION=VALUE,OPTION=VALUE sets its options.
 
     \b
     quartet games ugolki
-    quartet match ugolki bot:exploration=0.8,model=off bot bot bot
+    quartet match ugolki bot:exploration=0.8,threads=1 bot bot bot
     """
     if game is not None:
         _show(game, as_json=as_json)
         return
     rows = [_describe(name) for name in registry.GAMES]
     if as_json:
-        print(json.dumps([asdict(row) for row in rows], indent=2))
+        print(json.dumps(rows, indent=2))
         return
     table = _table("name", "game", "players", "judge", "built-in players")
     for row in rows:
         table.add_row(
-            row.name,
-            row.title,
-            str(row.players),
-            row.judge,
-            "not built yet" if row.builtin is None else ", ".join(row.builtin),
+            row["name"],
+            row["title"],
+            str(row["players"]),
+            row["judge"],
+            "not built yet" if row["builtin"] is None else ", ".join(row["builtin"]),
         )
     Console().print(table)
 
 
-def _describe(name: str) -> Row:
+def _describe(name: str) -> dict[str, Any]:
+    """Return a row of the list of games."""
     info = games.load(name).info
     judge = "none"
     if info.exchange is not None:
@@ -69,11 +60,17 @@ def _describe(name: str) -> Row:
         judge = f"lines, {info.lines.clock_ms / 1000:g} s a game" + (
             f", {info.lines.megabytes} MB" if info.lines.megabytes else ""
         )
-    return Row(name, info.title, info.players, judge, _builtin(name))
+    return {
+        "name": name,
+        "title": info.title,
+        "players": info.players,
+        "judge": judge,
+        "builtin": _builtin(name),
+    }
 
 
 def _builtin(name: str) -> list[str] | None:
-    """The names of a game's built-in players, None when its modules are not compiled."""
+    """Return the names of a game's built-in players; None if its modules are not compiled."""
     try:
         return list(registry.load(name, "players").NAMES)
     except NotBuiltError:
@@ -81,7 +78,7 @@ def _builtin(name: str) -> list[str] | None:
 
 
 def _show(game: str, *, as_json: bool) -> None:
-    """One game's players and their options. Raises QuartetError."""
+    """Print the players of a game, and their options. Raises QuartetError."""
     module = registry.load(game, "players")
     players = {name: module.player(name) for name in module.NAMES}
     if as_json:
@@ -92,11 +89,11 @@ def _show(game: str, *, as_json: bool) -> None:
         print(json.dumps(found, indent=2))
         return
     console = Console(highlight=False)
-    table = _table("player", "score", "what it can do")
+    table = _table("player", "score", "capabilities")
     for name, player in players.items():
-        table.add_row(name, engine.score_unit(player), " ".join(_abilities(player)))
+        table.add_row(name, engine.score_unit(player), " ".join(_capabilities(player)))
     console.print(table)
-    shown = {key for player in players.values() for key in _abilities(player)}
+    shown = {key for player in players.values() for key in _capabilities(player)}
     console.print()
     for key, meaning in engine.CAPABILITIES.items():
         if key in shown:
@@ -104,7 +101,7 @@ def _show(game: str, *, as_json: bool) -> None:
     for name, player in players.items():
         if not engine.options_of(player):
             continue
-        table = _table(f"{name}: option", "type", "default", "range", "what it is")
+        table = _table(f"{name}: option", "type", "default", "range", "meaning")
         for option in engine.options_of(player):
             default = option.text(option.default) or "the package's own"
             table.add_row(option.name, option.type_name, default, option.range, option.help)
@@ -113,17 +110,20 @@ def _show(game: str, *, as_json: bool) -> None:
 
 
 def _player_record(name: str, player: object) -> dict[str, Any]:
-    """A player for machines."""
+    """Return a player for JSON."""
     return {
         "name": name,
         "score_unit": engine.score_unit(player),
-        "capabilities": _abilities(player),
+        "capabilities": [
+            *_capabilities(player),
+            *(OLD_NAMES[key] for key in _capabilities(player) if key in OLD_NAMES),
+        ],
         "options": [
             {
                 "name": option.name,
                 "type": option.type_name,
                 "default": option.default,
-                "range": None if option.kind in (bool, str) else [option.least, option.most],
+                "range": None if option.kind in (bool, str) else [option.minimum, option.maximum],
                 "help": option.help,
             }
             for option in engine.options_of(player)
@@ -131,8 +131,8 @@ def _player_record(name: str, player: object) -> dict[str, Any]:
     }
 
 
-def _abilities(player: object) -> list[str]:
-    """What a player declares, in the contract's order."""
+def _capabilities(player: object) -> list[str]:
+    """Return the capabilities of a player, in the contract's order."""
     return [key for key in engine.CAPABILITIES if engine.can(player, key)]
 
 

@@ -1,212 +1,385 @@
-"""`quartet gauntlet`: one rating of a version against standing opponents, and its curve over time."""
+"""`quartet gauntlet`: the win share and the rating of a player against standing opponents, over
+time."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
 from core.errors import QuartetError
 from quartet import registry
-from quartet.arena import exam, gauntlet, notes, runs
-from quartet.arena.exam import Half
-from quartet.arena.gauntlet import Kept, Measured
-from quartet.cli import exam as examination
-from quartet.cli import running, tables
-from quartet.cli.running import Settings
+from quartet.arena import catalogue, gauntlet, notes, outcome
+from quartet.arena.gauntlet import GauntletResult, OpponentGroup, OpponentScore, RatingRecord
+from quartet.arena.outcome import Outcome
+from quartet.arena.store import read_lines
+from quartet.arena.unit import GameResult
+from quartet.cli import gauntlet_tables as opponents_of
+from quartet.cli import rating_curve, run_options, scaling, tables
+from quartet.cli.run_options import RenamedOption, RunOptions
 from quartet.judge import game as games
 from quartet.judge.seats import versions
 
-PART = "gauntlet"
-"""What the tables of the examination are called that a gauntlet is."""
-LIST = "gauntlet.txt"
-"""The file of a game that names its standing opponents."""
+KIND = "gauntlet"
+"""The kind of the run in its plan; `quartet exam`, the former command, has its own."""
+STANDING_FILE = "gauntlet.txt"
+"""The file of a game's package that lists its standing opponents."""
+
+pool_option = click.option(
+    "--pool",
+    "--half",
+    "pool",
+    cls=RenamedOption,
+    type=click.Choice(["train", "test", "both", "odd", "even"]),
+    metavar="[train|test|both]",
+    help="Draw the opponents from the game's pool: its training set, its test set (for finished "
+    "changes only), or both in turn.",
+)
 
 
-@click.command(short_help="Rate a version against standing opponents, and keep the curve.")
+@click.command(short_help="Rate a player against standing opponents, and show the curve.")
 @click.argument("game")
 @click.argument("player", default="bot")
 @click.option(
     "--games",
     "count",
+    type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="Games, rounded up to whole blocks: both sides of an opening, or every order of turns.",
+    help="Games, rounded up to whole blocks: both sides of an opening, or every move order of a "
+    "table. With `--pool both`, games against each set.",
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="NAME",
-    help="An opponent, instead of the game's standing ones; other ratings cannot be compared.",
+    help="Draw the opponents from those named, instead of the standing ones; repeat it.",
 )
-@click.option("--curve", is_flag=True, help="Play nothing, print the ratings that were kept.")
+@pool_option
+@click.option(
+    "--table",
+    metavar="A,B,C",
+    help="Seat these opponents at every table; a name may occur several times.",
+)
+@click.option(
+    "--scale",
+    metavar="X,Y,...",
+    help="Play once for each factor, with --clock and --nodes of all players times it, and print the "
+    "win share by factor.",
+)
+@click.option("--curve", is_flag=True, help="Play nothing; print the kept ratings.")
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the ratings that were kept into a file (extra `plot`).",
+    help="Play nothing; draw the kept ratings into this file (extra `plot`).",
 )
-@running.options
+@run_options.options
 def command(
     game: str,
     player: str,
     count: int,
     against: Sequence[str],
+    pool: str | None,
+    table: str | None,
+    scale: str | None,
     curve: bool,
     plot: Path | None,
     **options: Any,
 ) -> None:
-    """Rate PLAYER [default: bot], for example git:HEAD~5, against the standing opponents of GAME: those
-    of its `gauntlet.txt`, the training half of its pool, or its other built-in players. They never
-    change, so that ratings under the same conditions can be compared over time.
+    """Measure PLAYER [default: bot], for example git:HEAD~5, against standing opponents of GAME.
 
-    The rating is in Elo, 0 where the opponents, if all were alike, would be met evenly. It is kept in
-    docs/ratings/GAME.jsonl below the working directory, with commit, conditions and interval; the
-    same run again replaces its line. The same command goes on where it stopped.
+    The opponents are those of the game's `gauntlet.txt`, or the training set of its pool, or its
+    other built-in players, and never change. A block is a table of them with every move order, each
+    from another opening, and every player on every seat. Errors are over blocks.
+
+    The rating is in Elo. At 0 the player wins as often as each opponent, if these are all alike. It
+    is kept in docs/ratings/GAME.jsonl below the working directory, with commit, conditions and
+    interval. Ratings under the same conditions can be compared. The same command resumes a run that
+    was interrupted, and replaces its rating.
+
+    With --pool or --table, --in-process, and neither --clock nor --nodes, a move takes the time
+    that the judge's clock leaves for the search (Ugolki: 280 ms).
 
     \b
     quartet gauntlet ataxx --nodes 20000 --option opening=4 --games 600
     quartet gauntlet ataxx git:HEAD~20 --nodes 20000 --option opening=4 --games 600
     quartet gauntlet ataxx --curve
+    quartet gauntlet ugolki --pool train --games 96 --in-process
+    quartet gauntlet ugolki new.exe --table bot2611,bot2611,bot2611 --games 40
+    quartet gauntlet ugolki --table ucb,ucb,ucb --in-process --clock 20 --scale 1,3,10,30
     """
-    settings = Settings(**options)
-    file = gauntlet.FOLDER / f"{game}.jsonl"
+    settings = RunOptions.read(options)
     registry.check(game)
     if curve or plot is not None:
-        show_curve(game, gauntlet.read(file), plot, as_json=settings.as_json)
+        records = read_lines(gauntlet.FOLDER / f"{game}.jsonl", RatingRecord)
+        rating_curve.show(game, records, plot, as_json=settings.as_json)
         return
+    if sum(map(bool, (against, pool, table))) > 1:
+        raise QuartetError("--against, --pool and --table exclude each other: pass one")
+    steps = [settings] if scale is None else scaling.steps(settings, scale)
+    measured = [
+        play_groups(KIND, game, player, count, step, pool=pool, table=table)
+        if pool is not None or table is not None
+        else play_standing(game, player, count, step, against)
+        for step in steps
+    ]
+    if settings.as_json:
+        print(json.dumps(measured[0] if scale is None else measured, indent=2))
+    elif scale is not None:
+        tables.wide(Console(highlight=False)).print(scaling.table(measured))
+
+
+def play_standing(
+    game: str, player: str, count: int, settings: RunOptions, against: Sequence[str]
+) -> dict[str, Any]:
+    """Play a player against standing opponents. Raises QuartetError."""
     seats = games.load(game).info.players
     opponents = list(against) or standing(game, player)
     if len(opponents) < seats - 1:
         raise QuartetError(f"a gauntlet of {game} takes {seats - 1} opponents at least")
-    size = math.factorial(seats)  # every order, everybody first once
     numbers = list(range(1, len(opponents) + 1))
-    drawn = exam.drawn(numbers, seats, -(-count // size), f"{settings.seed}")
-    part = Half(PART, drawn)
+    blocks = -(-count // math.factorial(seats))
+    drawn = gauntlet.draw_tables(numbers, seats, blocks, f"{settings.fields['seed']}")
     names = [f"rated {player}", *map(versions.short, opponents)]
-    casting = settings.casting(game, list(zip(names, [player, *opponents], strict=True)))
-    plan = [list(table) for table in drawn]
-    total = exam.total([part])
-    with settings.records("gauntlet", casting, tables=plan, games=total) as records:
-        results = running.run(
+    everyone = list(zip(names, [player, *opponents], strict=True))
+    groups = [OpponentGroup(KIND, drawn)]
+    return play(KIND, game, everyone, groups, settings, list(map(list, drawn)))
+
+
+def play_groups(
+    kind: str,
+    game: str,
+    player: str,
+    count: int,
+    settings: RunOptions,
+    *,
+    pool: str | None,
+    table: str | None,
+) -> dict[str, Any]:
+    """Play a player against its game's pool, or at one table. Raises QuartetError."""
+    info = games.load(game).info
+    search_ms = info.exchange and info.exchange.search_ms
+    if settings.fields["in_process"] and search_ms and not settings.clock and not settings.nodes:
+        settings = replace(settings, clock=[str(search_ms)])
+    if table is not None:
+        opponents, groups = opponents_of.fixed_table(table, count, info.players)
+    else:
+        seed = settings.fields["seed"]
+        opponents, groups = opponents_of.pool_groups(
+            kind == KIND, game, pool or "", count, info.players, seed
+        )
+    label = "examined" if kind != KIND else "rated"
+    # The player may be one of the opponents, too, and then has a separate line.
+    first = f"{label} {player}" if player in opponents or kind == KIND else player
+    everyone = [(first, player), *((name, name) for name in opponents)]
+    plan = [[group.name, list(map(list, group.tables))] for group in groups]
+    return play(kind, game, everyone, groups, settings, plan)
+
+
+def play(
+    kind: str,
+    game: str,
+    players: Sequence[tuple[str, str]],
+    groups: Sequence[OpponentGroup],
+    settings: RunOptions,
+    plan: object,
+) -> dict[str, Any]:
+    """Play a gauntlet, print its outcome, and keep the rating of one that is not an `exam`.
+
+    With --json nothing is printed: the caller prints the figures that are returned.
+
+    Args:
+        kind: The kind of the run in its plan.
+        game: The game's name.
+        players: Names and commands, the measured player first.
+        groups: The opponents.
+        settings: The options.
+        plan: The tables as the plan has them.
+
+    Raises:
+        QuartetError: A player cannot play, or something cannot be written.
+    """
+    config = settings.config(game, players)
+    kinds, total = kinds_of(game, config.names), gauntlet.total(groups)
+    more = {"tables": plan} | ({"games": total} if kind == KIND else {})
+    with settings.records(kind, config, **more) as records:
+        results = run_options.run(
             settings,
+            config,
             records,
-            lambda _: exam.schedule(casting, [part]),
-            lambda done: examination.report(done, [part], names, {}),
+            lambda _: gauntlet.schedule(config, groups),
+            lambda done: report(done, groups, config.names, kinds),
             total,
         )
-        found = gauntlet.measured(exam.by_half(results, [part])[PART], seats)
-        elo, low, high = map(runs.known, bounds(found))
-        kept = Kept(
-            day=notes.today().isoformat(),
-            commit=notes.commit(),
-            player=casting.players[0].command,
-            opponents=[opponent.command for opponent in casting.players[1:]],
-            conditions=conditions(settings),
-            seed=settings.seed,
-            games=len(results),
-            share=round(found.share, 6),
-            error=None if math.isnan(found.error) else round(found.error, 6),
-            elo=elo,
-            low=low,
-            high=high,
-            records=str(records.folder),
-        )
-        gauntlet.keep(file, kept)
-
-        def show(console: Console) -> None:
-            console.print(examination.report(results, [part], names, {}))
-            console.print(f"{names[0]}: {sentence(kept)}", soft_wrap=True, markup=False)
-            console.print(f"kept in {file}; records: {records.folder}", soft_wrap=True)
-
-        if settings.as_json:
-            print(json.dumps(msgspec.to_builtins(kept), indent=2))
+        found = outcome.of_records(records.plan, results)
+        scores = figures(found)
+        file = gauntlet.FOLDER / f"{game}.jsonl"
+        if kind == KIND:
+            record = record_of(found, settings, records.folder)
+            gauntlet.keep(file, record)
+            facts = {**msgspec.to_builtins(record), "scores": scores}
         else:
-            show(tables.wide(Console(highlight=False)))
-        settings.keep_note(records, len(results), show, notes.OPEN)
+            facts = {
+                "game": game,
+                "folder": str(records.folder),
+                "player": players[0][1],
+                "games": len(results),
+                "halves": scores.pop("groups"),
+                **scores,
+            }
+        if not settings.as_json:
+            show(tables.wide(Console(highlight=False)), found, records.folder)
+            if kind == KIND:
+                print(f"rating kept in {file}")
+        settings.keep_note(
+            records,
+            len(results),
+            lambda console: show(console, found, records.folder),
+            notes.OPEN,
+        )
+        return facts
 
 
-def bounds(found: Measured) -> tuple[float, float, float]:
-    """Rating, and the bounds of its interval."""
-    return found.rating.elo, found.rating.low, found.rating.high
+def record_of(found: Outcome, settings: RunOptions, folder: Path) -> RatingRecord:
+    """Return the rating of a gauntlet as it is kept."""
+    config = found.config
+    result = gauntlet.rate(found.results, config.seats)
+    known = catalogue.known
+    return RatingRecord(
+        day=notes.today().isoformat(),
+        commit=notes.commit(),
+        player=config.players[0].command,
+        opponents=[opponent.command for opponent in config.players[1:]],
+        conditions={
+            "clock": " ".join(settings.clock),
+            "nodes": " ".join(settings.nodes),
+            "options": " ".join(sorted(settings.variants)),
+            "how": "in process" if config.in_process else "programs",
+            "cores": str(config.cores),
+        },
+        seed=config.seed,
+        games=len(found.results),
+        share=round(result.share, 6),
+        error=None if math.isnan(result.error) else round(result.error, 6),
+        elo=known(result.rating.elo),
+        low=known(result.rating.low),
+        high=known(result.rating.high),
+        records=str(folder),
+    )
 
 
 def standing(game: str, player: str) -> list[str]:
-    """The opponents of a game who never change, in the order of their list. Raises QuartetError."""
-    listed = files(registry.GAMES[game]).joinpath(LIST)
+    """Return the standing opponents of a game, in the order of their list. Raises QuartetError."""
+    listed = files(registry.GAMES[game]).joinpath(STANDING_FILE)
     if listed.is_file():
         return gauntlet.standing(listed.read_text(encoding="utf-8"))
-    pool = registry.pool(game)
-    if pool is not None:
-        halves = pool.HALVES.items()
-        return [name for half, names in halves if half != pool.TEST_HALF for name in names]
+    if registry.pool(game) is not None:
+        return registry.training_set(game)
     first, *others = registry.load(game, "players").NAMES
     return [name for name in others if name not in {first, player}]
 
 
-def conditions(settings: Settings) -> dict[str, str]:
-    """What decides, beside opponents, which ratings can be compared."""
+def kinds_of(game: str, names: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Return what the pool says of opponents: by property, its value by player."""
+    pool = registry.pool(game)
+    found: dict[str, dict[int, str]] = {}
+    for number, name in enumerate(names[1:], start=1):
+        for kind, value in (pool.kinds(name) if pool is not None else {}).items():
+            found.setdefault(kind, {})[number] = value
+    return found
+
+
+# Output
+
+
+def show(console: Console, found: Outcome, folder: Path) -> None:
+    """Print a gauntlet, finished or not."""
+    config, results, names = found.config, found.results, found.names
+    console.print(
+        f"{config.game}, gauntlet of {config.players[0].command}: {len(results)} games, "
+        f"seed {config.seed}",
+        style="bold",
+        markup=False,
+    )
+    console.print(report(results, found.groups, names, kinds_of(config.game, names)))
+    present = sorted({number for result in results for number in result.seats})
+    console.print(tables.table(results, names, present, {}))
+    if found.kind == KIND and results:
+        text = rating_text(gauntlet.rate(results, config.seats), len(results))
+        console.print(f"{names[0]}: {text}", soft_wrap=True, markup=False)
+    console.print(f"records: {folder}", soft_wrap=True, markup=False)
+
+
+def rating_text(result: GauntletResult, number: int) -> str:
+    """Return a rating in words."""
+    share, rating = f"{100 * result.share:.1f} %", result.rating
+    if not math.isfinite(rating.elo):
+        return f"{share} of the wins in {number} games"
+    low, high = (f"{b:+.0f}" if math.isfinite(b) else "?" for b in (rating.low, rating.high))
+    return f"Elo {rating.elo:+.0f} ({low} .. {high}), {share} in {number} games"
+
+
+def report(
+    results: Sequence[GameResult],
+    groups: Sequence[OpponentGroup],
+    names: Sequence[str],
+    kinds: Mapping[str, Mapping[int, str]],
+) -> RenderableType:
+    """Return the scores by group, by opponent and by kind of opponent as tables."""
+    opponents = {
+        " ".join(
+            [names[number], *(f"({of[number]})" for of in kinds.values() if number in of)]
+        ): score
+        for number, score in gauntlet.by_opponent(results, len(names)).items()
+    }
+    shown: list[RenderableType] = [score_table("part", gauntlet.by_group(results, groups))]
+    shown += [Text(""), score_table("with", opponents)]
+    for kind, of in kinds.items():
+        shown += [Text(""), score_table(f"by {kind}", gauntlet.by_kind(results, of))]
+    return Group(*shown)
+
+
+def score_table(title: str, scores: Mapping[str, OpponentScore]) -> RenderableType:
+    """Return a table: games, win share and error of the player, win share of an opponent."""
+    grid = tables.grid(title, "games", "%", "±", "theirs %", left=(title,))
+    for name, score in scores.items():
+        percents = (tables.figure(100 * v, 1) for v in (score.share, score.error, score.theirs))
+        grid.add_row(name, str(score.games), *percents)
+    return grid
+
+
+def figures(found: Outcome) -> dict[str, Any]:
+    """Return the scores of a gauntlet as JSON can hold them."""
+    names, results = found.names, found.results
+    opponents = gauntlet.by_opponent(results, len(names))
     return {
-        "clock": " ".join(settings.clock),
-        "nodes": " ".join(settings.nodes),
-        "options": " ".join(sorted(settings.variants)),
-        "how": "in process" if settings.in_process else "programs",
-        "cores": str(settings.cores),
+        "groups": score_figures(gauntlet.by_group(results, found.groups)),
+        "opponents": score_figures({names[n]: score for n, score in opponents.items()}),
+        "kinds": {
+            kind: score_figures(gauntlet.by_kind(results, of))
+            for kind, of in kinds_of(found.config.game, names).items()
+        },
+        "players": catalogue.figures(results, names, None),
     }
 
 
-def sentence(kept: Kept) -> str:
-    """A rating in words."""
-    if kept.elo is None:
-        return f"{100 * kept.share:.1f} % of the wins in {kept.games} games"
-    low, high = ("?" if bound is None else f"{bound:+.0f}" for bound in (kept.low, kept.high))
-    return f"Elo {kept.elo:+.0f} ({low} .. {high}), {100 * kept.share:.1f} % in {kept.games} games"
-
-
-def show_curve(game: str, lines: Sequence[Kept], plot: Path | None, *, as_json: bool) -> None:
-    """Print or draw the ratings that were kept. Raises QuartetError."""
-    if not lines:
-        raise QuartetError(f"no rating of {game} is kept below {gauntlet.FOLDER} yet")
-    groups = gauntlet.comparable(lines)
-    if plot is not None:
-        from quartet.cli import plots  # noqa: PLC0415  (an extra)
-
-        plots.ratings_over_time(groups, f"{game}, gauntlet", plot)
-        print(plot)
-    elif as_json:
-        print(json.dumps([{**msgspec.to_builtins(k), "group": k.group} for k in lines], indent=2))
-    else:
-        console = tables.wide(Console(highlight=False))
-        for number, group in enumerate(groups.values()):
-            if number:
-                console.print()
-            first = group[0]
-            said = [f"{name} {value}" for name, value in first.conditions.items() if value]
-            console.print(
-                f"{first.group}: {', '.join(said)}; against", soft_wrap=True, markup=False
-            )
-            console.print(", ".join(map(versions.short, first.opponents)), soft_wrap=True)
-            console.print(curve_table(group))
-
-
-def curve_table(lines: Sequence[Kept]) -> RenderableType:
-    """Ratings that can be compared, one a line."""
-    grid = tables.grid(
-        "day", "player", "commit", "Elo", "from", "to", "%", "games", left=("player",)
-    )
-    for line in lines:
-        grid.add_row(
-            line.day,
-            versions.short(line.player),
-            line.commit[: versions.SHORT] + ("+" if "," in line.commit else ""),
-            *("" if v is None else f"{v:+.0f}" for v in (line.elo, line.low, line.high)),
-            f"{100 * line.share:.1f}",
-            str(line.games),
-        )
-    return grid
+def score_figures(scores: Mapping[str, OpponentScore]) -> dict[str, dict[str, Any]]:
+    """Return scores as JSON can hold them; None for nan."""
+    return {
+        name: {
+            "games": score.games,
+            "share": catalogue.known(score.share),
+            "error": catalogue.known(score.error),
+            "theirs": catalogue.known(score.theirs),
+        }
+        for name, score in scores.items()
+    }

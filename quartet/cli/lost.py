@@ -1,10 +1,10 @@
-"""`quartet lost`: every turn and every game that was forfeited in a tournament or a sequential
-test, and why."""
+"""`quartet lost`: every turn and game that was forfeited in a run, and why."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,18 +12,13 @@ from core.errors import QuartetError
 from quartet.arena.records import log_name, read, stderr_name
 
 
-@click.command(short_help="Show what was forfeited in a run, and why.")
+@click.command(short_help="List the forfeits of a run, and why.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--player", help="Only what this player forfeited.")
-@click.option(
-    "--stderr",
-    is_flag=True,
-    help="Print what the programs of these games said on standard error, too.",
-)
+@click.option("--player", metavar="NAME", help="List only what this player forfeited.")
+@click.option("--stderr", is_flag=True, help="Print the standard error of these games, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 def command(folder: Path, player: str | None, stderr: bool, as_json: bool) -> None:
-    """List the forfeited turns and games in FOLDER, the records of a run: the game's log, the ply,
-    the player, and the reason.
+    """List the forfeited turns and games of the run in FOLDER: log, ply, player and reason.
 
     \b
     quartet lost runs/ugolki-sprt-1a2b3c4d --player new --stderr
@@ -32,33 +27,30 @@ def command(folder: Path, player: str | None, stderr: bool, as_json: bool) -> No
     plan, results = read(folder)
     names = [player["name"] for player in plan["players"]]
     if player is not None and player not in names:
-        raise QuartetError(f"nobody is called {player!r}; there are: {', '.join(names)}")
-    fouls = []
+        raise QuartetError(f"no player is called {player!r}; there are: {', '.join(names)}")
+    forfeits: list[dict[str, Any]] = []
     for result in sorted(results, key=lambda result: result.number):
-        said = folder / stderr_name(result.number)
-        for foul in result.fouls:
-            name = names[result.seats[foul.seat]]
+        printed = folder / stderr_name(result.number)
+        for forfeit in result.forfeits:
+            name = names[result.seats[forfeit.seat]]
             if player in {None, name}:
-                found: dict[str, object] = {
-                    "game": result.number,
-                    "log": str(folder / log_name(result.number)),
-                    "ply": foul.ply,
-                    "player": name,
-                    "verdict": foul.verdict,
-                    "reason": foul.reason,
-                    "overloaded": result.overloaded,
-                }
-                found["stderr"] = (
-                    said.read_text(encoding="utf-8") if stderr and said.exists() else ""
+                has_text = stderr and printed.exists()
+                forfeits.append(
+                    {
+                        "game": result.number,
+                        "log": str(folder / log_name(result.number)),
+                        "ply": forfeit.ply,
+                        "player": name,
+                        "verdict": forfeit.verdict,
+                        "reason": forfeit.reason,
+                        "overloaded": result.overloaded,
+                        "stderr": printed.read_text(encoding="utf-8") if has_text else "",
+                    }
                 )
-                fouls.append(found)
     if as_json:
-        print(json.dumps(fouls, indent=2))
+        print(json.dumps(forfeits, indent=2))
         return
-    for found in fouls:
-        print(
-            f"{found['log']}, ply {found['ply']}, {found['player']}: {found['verdict']}: "
-            f"{found['reason']}"
-        )
-        print("".join(f"    {line}\n" for line in str(found["stderr"]).splitlines()), end="")
-    print(f"{len(fouls)} forfeited in {len(results)} games")
+    for line in forfeits:
+        print("{log}, ply {ply}, {player}: {verdict}: {reason}".format_map(line))
+        print("".join(f"    {text}\n" for text in line["stderr"].splitlines()), end="")
+    print(f"{len(forfeits)} forfeited in {len(results)} games")

@@ -1,4 +1,4 @@
-"""`quartet`: finds the sub-command, and turns every error into one line."""
+"""`quartet`: run a sub-command, and print every error as one line."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import sys
 import click
 
 from core.errors import QuartetError, printable
-from core.leaving import leave_on
+from core.signals import exit_on_signal
 from quartet import registry
 
 GROUPS = {
     "Play": ("serve", "match", "games", "analyse", "perft"),
     "Measure": ("tournament", "sprt", "tune", "exam", "gauntlet", "runs", "lost", "bench"),
-    "Look back": ("review", "replay", "calibrate"),
+    "Review": ("review", "replay", "calibrate"),
     "Train": ("selfplay", "train"),
-    "Hand in, carry on": ("pack", "new-game", "report", "completion"),
+    "Submit, extend": ("pack", "new-game", "report", "completion"),
 }
-"""The commands, as the help lists them. Each is a module here with a `command`; it is imported when
-it is needed."""
+"""The commands by group, as in the help. Each is a module here with a `command`, which is imported
+when it is needed."""
 COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 
 FAILED, INTERRUPTED = 2, 130
 
 
 class Commands(click.Group):
-    """Sub-commands that are imported one by one, so that each starts as fast as it can."""
+    """Sub-commands that are imported one by one, so that each starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """In groups."""
+        """List the commands in groups."""
         for title, names in GROUPS.items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(title):
@@ -76,18 +76,17 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
 )
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Board games for programs: play matches as the contest's server does, replay their logs, count
-    and measure.
+    """Play, measure, review, train and pack bots for contest board games.
 
-    Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 a
-    check failed, 2 bad input (one line on standard error says what is wrong), 130 interrupted.
+    Results go to standard output, progress and errors to standard error. Exit status: 0 success, 1
+    a check failed, 2 bad input (with one line on standard error), 130 interrupted.
 
     \b
     quartet serve --open                                play, watch and review in a browser
-    quartet match ugolki human bot bot bot              sit down at a game
+    quartet match ugolki human bot bot bot              play against the bot
     quartet sprt ugolki ./new.exe ./old.exe             is the new version stronger?
-    quartet review game.log --html game.html            where was it lost?
-    quartet pack nypc connexion --out dist              make what a judge takes
+    quartet review game.log --html game.html            find the mistakes
+    quartet pack nypc connexion --out dist              make a submission
     """
     if context.invoked_subcommand is None:
         print(context.get_help())
@@ -95,7 +94,7 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    leave_on("SIGTERM", "SIGHUP")
+    exit_on_signal("SIGTERM", "SIGHUP")
     try:
         status = cli.main(prog_name="quartet", standalone_mode=False)
         sys.stdout.flush()
@@ -106,12 +105,12 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         status = INTERRUPTED
     except BrokenPipeError:
-        _silence()  # whoever read our output has seen enough
+        _silence()  # the reader of the output has gone
         status = 0
     except OSError as error:
         _silence()
         place = f"{error.filename}: " if error.filename else ""
-        status = _complain(f"cannot go on: {place}{error.strerror or error}")
+        status = _complain(f"cannot continue: {place}{error.strerror or error}")
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -123,7 +122,7 @@ def _in_one_line(error: click.ClickException) -> str:
 
 
 def _silence() -> None:
-    """Have Python not try to print the rest of our output."""
+    """Discard the rest of the output, so that Python does not try to flush it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

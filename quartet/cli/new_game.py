@@ -1,35 +1,31 @@
-"""`quartet new-game`: make the folder of a game that plays, is judged, drawn and tested before a
-line of it is changed."""
+"""`quartet new-game`: make the package of a new game, which is playable before it is changed."""
 
 from __future__ import annotations
 
 import keyword
 import re
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from core.errors import QuartetError
 from quartet import registry
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 TEMPLATE = registry.ROOT / "build" / "template"
-"""Noughts and crosses, and its data for the tests."""
+"""Folder of noughts and crosses, and of its test data."""
 NAME, TITLE = "noughts", "Noughts and crosses"
-"""The words of the template that are exchanged."""
+"""Words of the template that are replaced."""
 GAMES = "GAMES = {\n"
-"""Where a game's line goes, in the registry."""
+"""Line of the registry after which a game is added."""
 
 
-@click.command(short_help="Make the folder of a new game, which plays at once.")
+@click.command(short_help="Make the package of a new game from a template.")
 @click.argument("name")
-@click.option("--title", help="What people call the game  [default: NAME].")
+@click.option("--title", help="Title of the game  [default: NAME].")
 def command(name: str, title: str | None) -> None:
-    """Make the game NAME in this checkout: noughts and crosses under another name, with rules (slow
-    and fast), engine, agent, scene, and the data of its tests. Then change it, file by file.
+    """Add the game NAME to this checkout: noughts and crosses under another name. It has reference
+    and fast rules, an engine, an agent, a scene, and test data. Then change it, file by file.
 
     \b
     quartet new-game tictac
@@ -38,15 +34,15 @@ def command(name: str, title: str | None) -> None:
     """
     listed = registry.ROOT / "quartet" / "registry.py"
     if not (TEMPLATE.is_dir() and (registry.ROOT / "tests").is_dir()):
-        raise QuartetError("a game is made in a checkout of the project; this one is installed")
+        raise QuartetError("a new game needs a checkout of the project; this is an installation")
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise QuartetError(f"{name!r} is no name of a package: use small letters and digits")
+        raise QuartetError(f"{name!r} cannot name a package: use small letters and digits")
     if find_spec(name) is not None:
-        raise QuartetError(f"there is a module called {name} already; choose another name")
+        raise QuartetError(f"there is already a module called {name}; choose another name")
     folders = registry.ROOT / name, registry.ROOT / "tests" / "data" / name
     for folder in folders:
         if folder.exists():
-            raise QuartetError(f"{folder} is there already")
+            raise QuartetError(f"{folder} already exists")
     for source, target in zip((TEMPLATE / NAME, TEMPLATE / "data"), folders, strict=True):
         _copy(source, target, name, title or name.capitalize())
     text = listed.read_text(encoding="utf-8")
@@ -57,7 +53,7 @@ def command(name: str, title: str | None) -> None:
 
 
 def _copy(source: Path, target: Path, name: str, title: str) -> None:
-    """Copy the files that people write, with the game's own name in them."""
+    """Copy the source files, with the game's name in them."""
     target.mkdir(parents=True)
     for file in sorted(source.iterdir()):
         if file.suffix in {".py", ".pyx", ".pxd", ".pyi", ".md", ".json", ".txt"}:

@@ -1,48 +1,67 @@
-"""What a run has come to, for people and for machines: of tournaments and sequential tests,
-finished or not."""
+"""The outcome of tournaments and sequential tests, finished or not, as text and as JSON."""
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import track
 
-from quartet.arena import outcome, ratings, runs
-from quartet.arena.sprt import Decision
+from quartet.arena import catalogue, ratings
+from quartet.arena.outcome import Outcome
+from quartet.arena.ratings import Rating
+from quartet.arena.records import Records
+from quartet.arena.sprt import Decision, Sprt
 from quartet.arena.standings import by_seat
 from quartet.cli import tables
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from quartet.arena.outcome import Outcome
-    from quartet.arena.ratings import Rating
-    from quartet.arena.sprt import Sprt
+from quartet.cli.run_options import RunOptions
 
 WORDS = {
-    None: "undecided",
-    Decision.H0: "H0 accepted: the new version is not stronger by as much as was asked for",
+    None: "inconclusive",
+    Decision.H0: "H0 accepted: the new version is not stronger by the tested amount",
     Decision.H1: "H1 accepted: the new version is stronger",
 }
 
 
+def finish(settings: RunOptions, records: Records, found: Outcome, decision: str) -> None:
+    """Print the outcome of a run, and write its experiment page if --note asks for it.
+
+    Args:
+        settings: The options of the run.
+        records: Its open folder.
+        found: Its outcome.
+        decision: The decision for the page.
+    """
+    if settings.as_json:
+        print(json.dumps(figures(found, records.folder, silent=True), indent=2))
+    else:
+        console = tables.wide(Console(highlight=False))
+        show(console, found, records.folder, silent=settings.is_silent)
+    settings.keep_note(
+        records,
+        len(found.results),
+        lambda page: show(page, found, records.folder, silent=True),
+        decision,
+    )
+
+
 def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> None:
-    """Print a run."""
+    """Print a run; when `silent`, without progress of the ratings."""
     rated, complaint = _rated(found, silent=silent)
-    casting = found.casting
+    config = found.config
     if found.test is not None:
         console.print(test_text(found.test, found.scores), soft_wrap=True)
-        console.print(tables.table(found.results, found.names, found.order, {}))
+        console.print(table(found))
     else:
         console.print(
-            f"{casting.game}, {found.pairing}: {len(found.results)} games, seed {casting.seed}",
+            f"{config.game}, {found.plan.pairing}: {len(found.results)} games, seed {config.seed}",
             style="bold",
         )
-        ties = outcome.tie_breaks(found.results, casting, found.pairing, found.played)
-        extra = {**tables.rating_columns(rated), **ties}
+        extra = {**tables.rating_columns(rated), **found.tie_breaks}
         console.print(tables.table(found.results, found.names, found.order, extra))
     if complaint:
         console.print(complaint, markup=False)
@@ -50,54 +69,50 @@ def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> Non
 
 
 def table(found: Outcome) -> RenderableType:
-    """The standing while games go on, without ratings that take long."""
+    """Return the table of a running run, without ratings, which take long."""
     return tables.table(found.results, found.names, found.order, {})
 
 
 def figures(found: Outcome, folder: Path, *, silent: bool) -> dict[str, Any]:
-    """The same for machines."""
+    """Return a run as JSON can hold it."""
     facts: dict[str, Any] = {
-        "game": found.casting.game,
+        "game": found.config.game,
         "folder": str(folder),
         "games": len(found.results),
     }
     if found.test is not None:
         return {
             **facts,
-            **runs.test_figures(found.test, found.scores),
-            "players": runs.figures(found.results, found.names, None),
+            **catalogue.test_figures(found.test, found.scores),
+            "players": catalogue.figures(found.results, found.names, None),
         }
     rated, complaint = _rated(found, silent=silent)
     return {
         **facts,
         "ranking": [found.names[player] for player in found.order],
-        "players": runs.figures(found.results, found.names, rated),
+        "players": catalogue.figures(found.results, found.names, rated),
         "seat_shares": by_seat(found.results),
         "note": complaint,
     }
 
 
 def test_text(test: Sprt, scores: Sequence[float]) -> str:
-    """Where a sequential test stands, in three lines."""
+    """Return the state of a sequential test in three lines."""
     state = test.state(scores)
-    counts = test.counts(scores)
-    said = ", ".join(f"{score:g}: {count}" for score, count in counts.items() if count)
+    counts = {score: count for score, count in test.counts(scores).items() if count}
+    by_score = ", ".join(f"{score:g}: {count}" for score, count in counts.items())
+    mean = sum(scores) / len(scores) if scores else float("nan")
     elo = ""
     if test.seats == 2 and scores:
-        found = ratings.elo({score: count for score, count in counts.items() if count})
-        elo = f", Elo {tables.elo_text(found.elo)} ({tables.interval(found)})"
+        rating = ratings.elo(counts)
+        elo = f", Elo {tables.elo_text(rating.elo)} ({tables.interval(rating)})"
     return (
         f"{WORDS[state.decision]}\n"
-        f"LLR {state.ratio:.3f} ({state.lower:.3f}, {state.upper:.3f}) of a mean score of {test.s1:.4f} "
-        f"against {test.s0:.4f}\n"
-        f"{len(scores)} blocks, mean score {_mean(scores):.4f}{elo}; "
-        f"blocks by score: {said or 'none'}"
+        f"LLR {state.ratio:.3f} ({state.lower:.3f}, {state.upper:.3f}) of a mean score of "
+        f"{test.s1:.4f} against {test.s0:.4f}\n"
+        f"{len(scores)} blocks, mean score {mean:.4f}{elo}; "
+        f"blocks by score: {by_score or 'none'}"
     )
-
-
-def _mean(scores: Sequence[float]) -> float:
-    """nan without any."""
-    return sum(scores) / len(scores) if scores else float("nan")
 
 
 def _rated(found: Outcome, *, silent: bool) -> tuple[list[Rating] | None, str | None]:

@@ -1,15 +1,15 @@
-"""`quartet pack`: makes what a judge takes, and proves that it works by playing with it.
+"""`quartet pack`: make a submission for a judge, and play games with it.
 
 A target is a module of `build/` with two functions; a new one is that module and a line in TARGETS.
 
-    make(game, out, **options) -> Path    writes the artefact into the folder `out`, and gives its
+    make(game, out, **options) -> Path    write the artefact into the folder `out`, and return its
                                           main file
-    start(artefact, folder) -> command    lays the artefact into an empty folder as its judge does,
-                                          and gives the command by which the judge starts it there,
-                                          a list of words; None where this machine cannot run it
+    start(artefact, folder) -> command    put the artefact into an empty folder as its judge does, and
+                                          return the list of words by which the judge starts it there;
+                                          None if this machine cannot run it
 
-Both raise QuartetError. What they print on standard error is for people. `build/proof.py` knows two
-more things that a target may have.
+Both raise QuartetError, and print progress on standard error. `build/proof.py` documents two
+optional attributes of a target.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 
 from quartet import registry
-from quartet.cli import workshop
+from quartet.cli import build_tools
 
 TARGETS = ("exe", "nypc", "alphano", "binary")
 OPTIONS = {
@@ -29,33 +29,33 @@ OPTIONS = {
     "onedir": ("exe",),
     "limit": ("alphano",),
 }
-"""Option -> the targets that know it."""
+"""Option -> its targets."""
 
 
-@click.command(short_help="Make what a judge takes.")
+@click.command(short_help="Make a submission for a judge, and test it.")
 @click.argument("target", type=click.Choice(TARGETS))
 @click.argument("game")
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for what is made.",
+    help="Folder for the submission.",
 )
 @click.option(
     "--platform",
     type=click.Choice(["native", "windows"]),
-    help="exe: the system it is for  [default: this one].",
+    help="exe: system that runs it  [default: this one].",
 )
 @click.option(
     "--windows-python",
     type=click.Path(path_type=Path),
-    help="exe: a folder with a Python for Windows.",
+    help="exe: folder with a Python for Windows.",
 )
 @click.option(
     "--onedir",
     is_flag=True,
     default=None,
-    help="exe: a folder instead of one file; it starts faster.",
+    help="exe: make a folder instead of one file; it starts faster.",
 )
 @click.option(
     "--limit",
@@ -63,19 +63,18 @@ OPTIONS = {
     metavar="BYTES",
     help="alphano: warn when the file is larger.",
 )
-@click.option("--no-proof", is_flag=True, help="Do not play with it.")
+@click.option("--no-proof", is_flag=True, help="Do not play test games.")
 def command(target: str, game: str, out: Path, no_proof: bool, **options: object) -> None:
     """Make TARGET for GAME in the folder --out.
 
     \b
-    exe       one file for the contest's server, which starts it anew for every move
+    exe       one file for the contest's server, which starts it once per move
     nypc      main.py and data.bin
     alphano   one Python file
     binary    one executable file for this platform, for other programs and local matches
 
-    In the end it is started as its judge starts it, in an empty folder, and plays whole games
-    against a built-in player; at a fixed number of nodes it must play what the engine plays from
-    source.
+    Finally the submission is started as its judge does, in an empty folder, and plays whole games
+    against a built-in player. At a fixed number of nodes its moves must be the engine's.
 
     \b
     quartet pack exe ugolki --platform windows --out dist
@@ -89,11 +88,11 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
             raise click.UsageError(
                 f"--{name.replace('_', '-')} is for {', '.join(OPTIONS[name])}, not for {target}"
             )
-    workshop.run_in_tree()
-    tool = workshop.load(target)
+    build_tools.run_in_tree()
+    tool = build_tools.load(target)
     out.mkdir(parents=True, exist_ok=True)
     artefact: Path = tool.make(game, out.resolve(), **given)
     print(artefact)
     sys.stdout.flush()
     if not no_proof:
-        workshop.load("proof").prove(game, artefact, tool)
+        build_tools.load("proof").prove(game, artefact, tool)

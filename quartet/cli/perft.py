@@ -1,27 +1,24 @@
-"""`quartet perft`: count sequences of plies, the standard test of move generators."""
+"""`quartet perft`: count move sequences, the standard test of move generators."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
 from rich.progress import track
 
+from core.rules import Move, Position
 from quartet import registry
 from quartet.cli import positions
 from quartet.cli import variants as variant_options
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.rules import Move, Position
+from quartet.judge import game as games
 
 
-@click.command(short_help="Count sequences of plies.")
+@click.command(short_help="Count move sequences, to test rules (perft).")
 @click.argument("game")
 @click.argument("depth", type=click.IntRange(min=0))
 @click.option("--position", metavar="POSITION", help=positions.HELP)
@@ -29,10 +26,10 @@ if TYPE_CHECKING:
 @click.option(
     "--reference",
     is_flag=True,
-    help="Count with the plain reference rules instead of the fast ones.",
+    help="Count by the reference rules instead of the fast ones.",
 )
-@click.option("--divide", is_flag=True, help="Print the count behind each first move, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+@click.option("--divide", is_flag=True, help="Print the count for each first move, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON.")
 def command(
     game: str,
     depth: int,
@@ -42,23 +39,24 @@ def command(
     divide: bool,
     as_json: bool,
 ) -> None:
-    """Count the sequences of DEPTH plies of GAME.
+    """Count the move sequences of DEPTH plies in GAME.
 
-    The count stands alone on the last line of standard output; time and speed go to standard error.
-    A POSITION has the form of the game's RULES.md, or is a file.
+    The last line of standard output is the count; time and speed go to standard error. A POSITION
+    has the form given in the game's RULES.md, or is a file.
 
     \b
     quartet perft ugolki 3
     quartet perft ataxx 2 --divide --position "x5o/7/7/7/7/7/o5x o 0 1"
     """
     rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
-    root = positions.root(game, rules, position, variant_options.read(game, variants))
+    start = positions.start(games.load(game), position, variant_options.read(game, variants))
+    root: Position = start.position(rules)
     started = time.perf_counter()
-    behind = _behind(root, depth) if depth > 0 else {}
-    count = sum(behind.values()) if depth > 0 else 1
+    counts = _divide(root, depth) if depth > 0 else {}
+    count = sum(counts.values()) if depth > 0 else 1
     seconds = time.perf_counter() - started
     write = registry.load(game, "scene").write
-    written = {write(move, root): number for move, number in behind.items()}
+    written = {write(move, root): number for move, number in counts.items()}
     if as_json:
         print(
             json.dumps(
@@ -80,8 +78,8 @@ def command(
     print(f"{seconds:.3f} s, {count / max(seconds, 1e-9):,.0f} sequences/s", file=sys.stderr)
 
 
-def _behind(position: Position, depth: int) -> dict[Move, int]:
-    """The count behind each first move; a bar on the terminal shows how far it is. depth >= 1."""
+def _divide(position: Position, depth: int) -> dict[Move, int]:
+    """Return the count for each first move, with a progress bar; `depth` is at least 1."""
     if depth == 1:
         return dict.fromkeys(position.legal(), 1)
     bar = track(

@@ -1,43 +1,42 @@
-"""Plots of runs and of trainings, for `quartet runs --plot`; with matplotlib, the extra `plot`."""
+"""Plots of runs and trainings, for `quartet runs --plot`; needs matplotlib, the extra `plot`."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from core.errors import QuartetError, TextError
-from core.extras import how_to_install
+from core.extras import install_hint
 from core.messages import Ply
 from quartet.arena import ratings, records
 from quartet.arena import tuning as tuning_steps
 from quartet.arena.curves import Curve, curves, mean_and_error
+from quartet.arena.gauntlet import RatingRecord
+from quartet.arena.outcome import Outcome
+from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.seats.versions import short
 from quartet.judge.turn import UNREADABLE
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from quartet.arena.gauntlet import Kept
-    from quartet.arena.outcome import Outcome
-    from quartet.arena.unit import GameResult
-
 LOGS = 400
-"""Logs of which the times are read, spread over the run."""
+"""Logs whose times are read, evenly spread over the run."""
 
 
 def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path) -> None:
-    """Draw a run: Elo and LLR over the games, time by ply, results by seat.
+    """Draw a run: Elo and LLR by games, time by ply, results by seat.
 
     Args:
-        found: Outcome. results: Sequence[GameResult]; all on record.
-        folder: Path; of the run. file: Path; its ending says the format.
+        found: The outcome.
+        results: All games on record.
+        folder: The run's folder.
+        file: The file; its suffix selects the format.
 
     Raises:
         QuartetError: matplotlib is missing, there are no games, or the file cannot be written.
@@ -52,16 +51,13 @@ def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path)
         _draw(axes, group)
     _times(figure.axes[-2], found, folder)
     _seats(figure.axes[-1], found)
-    for axes in figure.axes:
-        axes.grid(visible=True, alpha=0.3)
-    figure.suptitle(f"{found.casting.game}, {found.kind}: {len(found.results)} games")
-    _save(figure, file)
+    _save(figure, f"{found.config.game}, {found.kind}: {len(found.results)} games", file)
 
 
 def tuning(
     start: Mapping[str, float], steps: Sequence[tuning_steps.Step], title: str, file: Path
 ) -> None:
-    """Draw the way that tuned values took, a part for every parameter. Raises QuartetError."""
+    """Draw the values of a tuning by games, a chart per parameter. Raises QuartetError."""
     if not steps:
         raise QuartetError("no batch of trials has been played yet")
     figure = _figure(len(start))
@@ -69,37 +65,38 @@ def tuning(
         axes.plot([0, *(step.games for step in steps)], [value, *(s.values[name] for s in steps)])
         axes.axhline(value, color="grey", linestyle="--", linewidth=0.8)
         axes.set(xlabel="games", ylabel=name)
-        axes.grid(visible=True, alpha=0.3)
-    figure.suptitle(title)
-    _save(figure, file)
+    _save(figure, title, file)
 
 
-def ratings_over_time(groups: Mapping[str, Sequence[Kept]], title: str, file: Path) -> None:
-    """Draw the ratings that were kept, with intervals of 95 %, a curve for every group that can be
-    compared. Raises QuartetError."""
+def ratings_over_time(groups: Mapping[str, Sequence[RatingRecord]], title: str, file: Path) -> None:
+    """Draw kept ratings with 95 % intervals, a curve per group that can be compared.
+
+    Raises QuartetError.
+    """
     figure = _figure(1)
     (axes,) = figure.axes
     number = 0
+    names = []
     for group, lines in groups.items():
-        known = [line for line in lines if line.elo is not None]
+        known = [(line, line.elo) for line in lines if line.elo is not None]
+        low = [0 if line.low is None else elo - line.low for line, elo in known]
+        high = [0 if line.high is None else line.high - elo for line, elo in known]
         places = range(number, number + len(known))
-        middle = [line.elo for line in known if line.elo is not None]
-        low = [e - (e if k.low is None else k.low) for e, k in zip(middle, known, strict=True)]
-        high = [(e if k.high is None else k.high) - e for e, k in zip(middle, known, strict=True)]
+        middle = [elo for _, elo in known]
         axes.errorbar(places, middle, yerr=[low, high], marker="o", capsize=4, label=group)
+        names += [f"{line.day}\n{short(line.player)}" for line, _ in known]
         number += len(known)
-    names = [f"{k.day}\n{short(k.player)}" for g in groups.values() for k in g if k.elo is not None]
     axes.set_xticks(range(number), names, rotation=45, ha="right", fontsize=7)
     axes.set(ylabel="Elo against the standing opponents")
-    axes.grid(visible=True, alpha=0.3)
     axes.legend()
-    figure.suptitle(title)
-    _save(figure, file)
+    _save(figure, title, file)
 
 
 def losses(source: Path, file: Path) -> None:
-    """Draw the losses that `quartet train` keeps: a line for every epoch, with `epoch`, `loss` and
-    `held_back`. Raises TextError and QuartetError."""
+    """Draw a file of losses that `quartet train` wrote: lines with `epoch`, `loss`, `held_back`.
+
+    Raises TextError and QuartetError.
+    """
     try:
         lines = [msgspec.json.decode(line) for line in source.read_bytes().splitlines()]
         epochs = [line["epoch"] for line in lines]
@@ -107,28 +104,30 @@ def losses(source: Path, file: Path) -> None:
     except OSError as error:
         raise QuartetError(f"cannot read {source}: {error.strerror}") from error
     except (*UNREADABLE, KeyError, TypeError) as error:
-        raise TextError(f"{source} is no file of losses: {error}") from error
+        raise TextError(f"{source} is not a file of losses: {error}") from error
     figure = _figure(1)
     axes = figure.axes[0]
     for name, values in curves.items():
         axes.plot(epochs, values, marker="o", markersize=3, label=name.replace("_", " "))
-    axes.set(xlabel="epoch", ylabel="loss", title=str(source.name))
-    axes.grid(visible=True, alpha=0.3)
+    axes.set(xlabel="epoch", ylabel="loss")
     axes.legend()
-    _save(figure, file)
+    _save(figure, source.name, file)
 
 
 def _figure(parts: int) -> Any:
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
-        raise QuartetError(f"plots need matplotlib: {how_to_install('matplotlib')}") from None
+        raise QuartetError(f"plots need matplotlib: {install_hint('matplotlib')}") from None
     figure = Figure(figsize=(8, 3.2 * parts), layout="constrained")
     figure.subplots(parts, 1)
     return figure
 
 
-def _save(figure: Any, file: Path) -> None:
+def _save(figure: Any, title: str, file: Path) -> None:
+    figure.suptitle(title)
+    for axes in figure.axes:
+        axes.grid(visible=True, alpha=0.3)
     try:
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
     except (OSError, ValueError) as error:
@@ -136,7 +135,7 @@ def _save(figure: Any, file: Path) -> None:
 
 
 def _draw(axes: Any, curves: Sequence[Curve]) -> None:
-    """Curves of one unit; where an interval is one-sided, so is the band."""
+    """Draw curves of one unit; the band of an open interval is open, too."""
     is_elo = curves[0].unit == "Elo"
     shown = [v for c in curves for v in (*c.values, *c.low, *c.high) if math.isfinite(v)]
     bottom, top = (min([*shown, -20]) - 20, max([*shown, 20]) + 20) if is_elo else (0.0, 1.0)
@@ -148,9 +147,7 @@ def _draw(axes: Any, curves: Sequence[Curve]) -> None:
         for bound, name in zip(curve.bounds or (), ("H0", "H1"), strict=False):
             axes.axhline(bound, color="grey", linestyle="--", linewidth=0.8)
             axes.annotate(name, (0, bound))
-    axes.set(
-        xlabel="games", ylabel={"share": "share of the win"}.get(curves[0].unit, curves[0].unit)
-    )
+    axes.set(xlabel="games", ylabel={"share": "win share"}.get(curves[0].unit, curves[0].unit))
     if curves[0].low:
         axes.set_ylim(bottom, top)
         axes.legend()
@@ -159,11 +156,11 @@ def _draw(axes: Any, curves: Sequence[Curve]) -> None:
 
 
 def _times(axes: Any, found: Outcome, folder: Path) -> None:
-    """The mean time of everybody's turns by the ply, with the longest above it."""
+    """Draw the mean time of each player's turns by ply, and the longest."""
     spent: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     step = max(1, len(found.results) // LOGS)
     for game in found.results[::step]:
-        for ply, seat, ms in times_of(found.casting.game, folder / records.log_name(game.number)):
+        for ply, seat, ms in times_of(found.config.game, folder / records.log_name(game.number)):
             spent[game.seats[seat]][ply].append(ms)
     for player, name in enumerate(found.names):
         plies = sorted(spent[player])
@@ -176,7 +173,7 @@ def _times(axes: Any, found: Outcome, folder: Path) -> None:
 
 
 def times_of(game: str, log: Path) -> list[tuple[int, int, float]]:
-    """Ply, seat and milliseconds of the turns of a log; nothing where it cannot be read."""
+    """Return ply, seat and milliseconds of the turns of a log, [] if it cannot be read."""
     try:
         data = log.read_bytes()
         if data.lstrip()[:1] == b"{":
@@ -190,11 +187,11 @@ def times_of(game: str, log: Path) -> list[tuple[int, int, float]]:
 
 
 def _seats(axes: Any, found: Outcome) -> None:
-    """The mean share of every seat, with 95 % over blocks; no bar where all blocks were alike."""
+    """Draw the mean win share of every seat, with 95 % over blocks if these differ."""
     blocks = ratings.blocks(found.results)
-    for seat in range(found.casting.seats):
+    for seat in range(found.config.seats):
         mean, error = mean_and_error([fmean(game.shares[seat] for game in b) for b in blocks])
         axes.bar(seat + 1, mean, yerr=None if math.isnan(error) else error, capsize=4, alpha=0.7)
-    axes.axhline(1 / found.casting.seats, color="grey", linewidth=0.8)
-    axes.set(xlabel="seat", ylabel="share of the win", xticks=range(1, found.casting.seats + 1))
+    axes.axhline(1 / found.config.seats, color="grey", linewidth=0.8)
+    axes.set(xlabel="seat", ylabel="win share", xticks=range(1, found.config.seats + 1))
     axes.set_ylim(bottom=0)

@@ -1,88 +1,54 @@
-"""The positions of a command line: as text, or in a file."""
+"""Positions on the command line: as text, or in a file."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import QuartetError, TextError
-from quartet.judge import game as games
-from quartet.judge.game import Game, Start
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.rules import Position
-
-    PositionT = TypeVar("PositionT", bound=Position)
+from quartet.judge.game import JudgedGame, Start
 
 STARTPOS = "startpos"
-"""What UAI and UCI call the usual start."""
-HELP = "A position instead of the start: as the game writes it, or a file that holds it."
-"""Of the option --position."""
+"""The usual start, as in UAI and UCI."""
+HELP = "Position instead of the start: in the game's notation, or a file with it."
+"""Help of the option --position."""
 
 
 def start(
-    game: Game, given: str | None, options: Mapping[str, bool | int], *, seed: int = 0
+    game: JudgedGame, given: str | None, options: Mapping[str, bool | int], *, seed: int = 0
 ) -> Start:
-    """Where a match begins: at what --position gives, or by `options` and `seed`. Raises
-    QuartetError and TextError."""
-    root(game.info.name, game.position, given, options, seed=seed)
-    if given is None or given == STARTPOS:
-        return Start(seed, options)
-    text = given
-    if os.path.exists(given):  # noqa: PTH110  (as in `read`)
-        text = Path(given).read_text(encoding="utf-8-sig")
-    return Start(seed, options, text)
+    """Return the start of a game, by --position, or by `options` and `seed`.
 
+    Args:
+        game: The game.
+        given: Name of a file with a position, or the position itself; None for the usual start.
+        options: Variants of the rules.
+        seed: Seed of a random start.
 
-def root(
-    game: str,
-    rules: type[PositionT],
-    given: str | None,
-    options: Mapping[str, bool | int] | None = None,
-    *,
-    seed: int = 0,
-) -> PositionT:
-    """The position to begin with: what --position gives, or the start by `options` and `seed`.
-    Raises QuartetError and TextError."""
-    options = options or {}
-    if given is None or given == STARTPOS:
-        return rules.start(seed, **options)
-    known = games.load(game).info.options
-    for name in options:
-        if name not in known:
-            raise QuartetError(
-                f"{game} has no option {name!r}; there are: {', '.join(known) or 'none'}"
-            )
-        if known[name].of_start:
-            raise QuartetError(
-                f"the option {name} chooses a start, and a position that is given is another"
-            )
-    return read(rules, given, **options)
-
-
-def read(rules: type[PositionT], given: str, **options: Any) -> PositionT:
-    """The position that an option gives, by `rules`; `options` as for `Position.parse`.
-
-    What names a file is a file; anything else is the position itself. Raises TextError; the message
-    says what it was taken for.
+    Raises:
+        TextError: It is not a position; the message names the file, if it is one.
+        QuartetError: An option chooses another start.
     """
-    # Pathlib raises for a text that is too long for a name.
-    if not os.path.exists(given):  # noqa: PTH110
-        try:
-            return rules.parse(given, **options)
-        except TextError as error:
-            shown = " ".join(given.split())
-            raise TextError(f"{shown[:40]!r} is no file, and no position: {error}") from error
+    if given is None or given == STARTPOS:
+        found = Start(seed, options)
+        found.position(game.position)
+        return found
+    for name in options:
+        if game.info.options[name].of_start:
+            raise QuartetError(f"the option {name} chooses a start: omit it or the position")
+    is_file = os.path.exists(given)  # noqa: PTH110  (pathlib raises for a text that is too long)
     try:
-        return rules.parse(Path(given).read_text(encoding="utf-8-sig"), **options)
+        text = Path(given).read_text(encoding="utf-8-sig") if is_file else given
+        found = Start(seed, options, text)
+        found.position(game.position)
     except OSError as error:
         raise TextError(f"cannot read {given}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise TextError(
-            f"{given} is no text: byte {error.start} is {error.object[error.start]:#04x}"
-        ) from error
+        byte = error.object[error.start]
+        raise TextError(f"{given} is not text: byte {error.start} is {byte:#04x}") from error
     except TextError as error:
-        raise TextError(f"{given}: {error}") from error
+        shown = " ".join(given.split())[:40]
+        what = given if is_file else f"{shown!r} is neither a file nor a position"
+        raise TextError(f"{what}: {error}") from error
+    return found

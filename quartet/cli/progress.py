@@ -1,12 +1,16 @@
-"""A bar on a terminal; elsewhere a line on standard error now and then."""
+"""The one progress display: a bar on a terminal, elsewhere a line on standard error now and
+then."""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,74 +20,130 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-from quartet.arena.run import drive
-from quartet.cli.running import SAY_EVERY, duration
+from quartet.arena.runner import DoneT, Workers, WorkT, drive
+from quartet.arena.store import ResultStore
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from quartet.arena.run import Workers
-    from quartet.review.work import Kept, Piece, Unit
+DRAW_SECONDS = 0.5
+"""Least time between two drawings of the table above the bar."""
+PRINT_SECONDS = 30.0
+"""Least time between two lines of a run that is not drawn."""
 
 
 class Progress:
-    """How far some work is."""
+    """A bar of finished units with the time left, and above it an optional table."""
 
-    def __init__(self, what: str, total: int, done: int = 0) -> None:
+    def __init__(
+        self,
+        what: str,
+        total: int | None,
+        done: int = 0,
+        *,
+        view: Callable[[], RenderableType] | None = None,
+        silent: bool | None = None,
+    ) -> None:
+        """Prepare the display.
+
+        Args:
+            what: What the units are, in the plural.
+            total: Units in all, None if it is not known.
+            done: Units that were finished before.
+            view: Makes the table above the bar.
+            silent: Print lines instead of drawing; None decides by standard error.
+        """
         self._what, self._total, self._before = what, total, done
-        self._terminal = sys.stderr.isatty()
+        self._view = view
+        self._silent = not sys.stderr.isatty() if silent is None else silent
         self._bar = Bar(
             TextColumn(what),
             BarColumn(),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not self._terminal,
         )
-        self._task = self._bar.add_task(what, total=total, completed=done)
-        self._began = self._said = time.monotonic()
+        self._task = self._bar.add_task(what, total=total, completed=done, note="")
+        self._live = Live(self._bar, console=Console(stderr=True), transient=True)
+        self._began = self._printed = time.monotonic()
+        self._drawn = -math.inf
 
-    def done(self, number: int) -> None:
-        """So many are done."""
-        self._bar.update(self._task, completed=number)
+    def update(self, done: int, total: int | None = None, *, note: str = "") -> None:
+        """Show that `done` units are finished, with a note next to the bar."""
+        self._total = total or self._total
+        self._bar.update(self._task, completed=done, total=self._total, note=note)
         now = time.monotonic()
-        if not self._terminal and now - self._said > SAY_EVERY:
-            self._said = now
-            left = (now - self._began) / max(1, number - self._before) * (self._total - number)
-            print(
-                f"quartet: {number} of {self._total} {self._what}, about {duration(left)} to go",
-                file=sys.stderr,
-                flush=True,
-            )
+        if not self._silent:
+            self._draw(now)
+        elif now - self._printed > PRINT_SECONDS:
+            self._printed = now
+            line = f"quartet: {done}{f' of {self._total}' if self._total else ''} {self._what}"
+            if self._total:
+                left = (now - self._began) / max(1, done - self._before) * (self._total - done)
+                line += f", about {duration(left)} to go"
+            print(line, file=sys.stderr, flush=True)
+
+    def _draw(self, now: float) -> None:
+        if self._view is not None and now - self._drawn > DRAW_SECONDS:
+            self._live.update(Group(self._view(), self._bar))
+            self._drawn = time.monotonic()
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if not self._silent:
+            self._live.start()
+            self._draw(time.monotonic())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if not self._silent:
+            self._live.stop()
 
 
-def work_off(
-    what: str, units: Iterator[Unit], total: int, workers: Workers[Unit, Piece], kept: Kept
+def run_units(
+    what: str,
+    units: Iterator[WorkT | None],
+    total: int | None,
+    workers: Workers[WorkT, DoneT],
+    store: ResultStore[Any],
+    *,
+    view: Callable[[], RenderableType] | None = None,
+    note: Callable[[], str] = str,
+    silent: bool | None = None,
 ) -> None:
-    """Do all units that are not done yet, and keep each as it is done; says where it goes on when
-    it is interrupted. `what` the units are, in the plural. Closes the workers."""
+    """Do all units that the store has no result of, keep each result, and close the workers.
+
+    If the run is interrupted, print how it resumes.
+
+    Args:
+        what: What the units are, in the plural.
+        units: The schedule, as for `drive`.
+        total: Units in all, None if it is not known.
+        workers: Where the units are done.
+        store: What keeps the results.
+        view: Makes the table above the bar.
+        note: Makes the text next to the bar.
+        silent: As for `Progress`.
+    """
     try:
-        with Progress(what, total, len(kept.done)) as progress:
+        with Progress(what, total, len(store.done), view=view, silent=silent) as progress:
 
-            def record(piece: Piece) -> None:
-                kept.add(piece)
-                progress.done(len(kept.done))
+            def record(ended: DoneT) -> None:
+                store.add(ended)
+                progress.update(len(store.done), note=note())
 
-            drive(units, workers, kept.done, record)
+            drive(units, workers, store.done, record)
     except (KeyboardInterrupt, SystemExit):
         print(
-            f"quartet: left after {len(kept.done)} {what}; the same command goes on",
+            f"quartet: stopped after {len(store.done)} {what}; run the same command to resume "
+            f"from {store.folder}",
             file=sys.stderr,
         )
         raise
     finally:
         workers.close()
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that fits, such as "2 h"."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

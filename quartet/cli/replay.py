@@ -1,46 +1,45 @@
-"""`quartet replay`: go through the log of a game, and check that it is what the rules say; put a
-player before one of its positions."""
+"""`quartet replay`: check logs against the rules and redraw them; ask a player at a position of
+one."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import track
 
 from core.errors import QuartetError
-from quartet import registry
+from core.rules import Position
 from quartet.arena import builds
-from quartet.cli import drawing
-from quartet.cli.screen import Screen, pacing
+from quartet.cli.following import log_files
+from quartet.cli.terminal import drawing
+from quartet.cli.terminal.screen import Screen, pacing
 from quartet.judge import game as games
-from quartet.judge.game import Start
-from quartet.judge.logs.check import CheckedLog, check, question
+from quartet.judge.ending import phrase
+from quartet.judge.game import JudgedGame, Start
+from quartet.judge.judging import judge_answer
+from quartet.judge.logs.check import check, question
+from quartet.judge.logs.checked import CheckedLog
+from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
-from quartet.judge.seats import players as seating
-from quartet.judge.seats.asked import AskedError
-from quartet.judge.seats.players import Player
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.rules import Position
-    from quartet.judge.game import Game
-    from quartet.judge.match import Match
-    from quartet.judge.seats.seat import Answer
+from quartet.judge.seats import seating
+from quartet.judge.seats.logged import AskedError
+from quartet.judge.seats.players import Kind
+from quartet.judge.seats.seat import Answer
+from quartet.judge.seats.seating import SeatSetup
+from quartet.judge.turn import Turn
 
 
-@click.command(short_help="Check the logs of games, and redraw them.")
+@click.command(short_help="Check logs of games against the rules, and redraw them.")
 @click.argument("game")
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
 @click.option(
     "--draw/--quiet",
     default=None,
-    help="Draw every position, or only say what came out  [default: draw a single log].",
+    help="Draw every position, or print only the outcome  [default: draw a single log].",
 )
 @pacing
 @click.option(
@@ -48,16 +47,16 @@ if TYPE_CHECKING:
     "ply",
     type=click.IntRange(min=0),
     metavar="PLY",
-    help="Do not redraw: put a player before the position after PLY plies.",
+    help="Ask a player at the position after PLY plies, instead of redrawing.",
 )
 @click.option(
-    "--ask", "program", metavar="PROGRAM", help="The player for --at, as for `quartet match`."
+    "--ask", "program", metavar="PROGRAM", help="Player for --at, as for `quartet match`."
 )
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print JSON, and nothing else: for every log whether it agrees, and the line about it.",
+    help="Print only JSON: for every log whether it agrees, and its line.",
 )
 def command(
     game: str,
@@ -69,31 +68,31 @@ def command(
     program: str | None,
     as_json: bool,
 ) -> None:
-    """Check each LOG of GAME against the reference rules, redraw it, and say in one line what came
-    out. A folder stands for all logs in it.
+    """Check each LOG of GAME against the reference rules, redraw it, and print the outcome in one
+    line. A folder stands for all logs in it.
 
-    Logs are the real judge's, where it writes any, or ours (JSON Lines). A log is checked by
-    judging its game again: the texts that programs were sent, what their answers were worth, the
-    moves, and the result. Passes that are printed twice, or not at all, and a missing end are
-    noted. The log of a game that was broken off is checked as far as it goes. Exit status 1: a log
-    disagrees with the rules or cannot be read; the line names the place.
+    Logs are those of the real judge, or JSON Lines. The game is judged again: the input of
+    programs, the verdicts on their answers, the moves, and the result. Passes that are printed
+    twice, or not at all, and a missing end are noted. The log of an aborted game is checked up to
+    its end. Exit status 1: a log disagrees with the rules or cannot be read; its line names the
+    place.
 
-    With --at and --ask, PROGRAM says what it would play in that position. Where the judge speaks
-    lines, a program that is not built in plays its way there, and must find the log's moves for its
-    seat by itself; exit status 1: it did not, or its answer is foul.
+    With --at and --ask, PROGRAM gives its move in that position. In a line-protocol game, a program
+    that is not built in plays its way there, and must find the log's moves for its seat by itself.
+    Exit status 1: it did not, or its answer is not a legal move.
 
     \b
     quartet replay connexion *.txt
     quartet replay ugolki game.jsonl --at 17 --ask ./mine.exe
     """
-    known = games.load(game)  # an unknown game is an error of the command line, not of every log
+    known = games.load(game)  # an unknown game is an error of the command line, not of each log
     console = Console(highlight=False)
     if as_json and (draw or step or program is not None):
         raise QuartetError(
-            "--json is for checking: leave away --draw, --step and --ask; "
+            "--json is for checks: omit --draw, --step and --ask; "
             "`quartet analyse LOG --at PLY --json` asks an engine"
         )
-    paths = _files(logs)
+    paths = log_files(logs)
     if ply is not None or program is not None:
         if ply is None or program is None or len(paths) != 1:
             raise QuartetError("--at and --ask go together, with a single log")
@@ -118,26 +117,8 @@ def command(
         sys.exit(1)
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
-    """The logs; of a folder all that lie in it. Raises QuartetError where there are none."""
-    found: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            found.append(path)
-            continue
-        inside = sorted(file for file in path.iterdir() if file.suffix in LOGS)
-        if not inside:
-            raise QuartetError(f"{path}: there are no logs in this folder ({', '.join(LOGS)})")
-        found += inside
-    return found
-
-
-LOGS = (".txt", ".log", ".jsonl")
-"""Ends of the names of logs, in a folder."""
-
-
-def _replay(game: Game, path: Path, screen: Screen | None) -> tuple[str, bool]:
-    """Check one log; gives a sentence about it, and whether it agrees."""
+def _replay(game: JudgedGame, path: Path, screen: Screen | None) -> tuple[str, bool]:
+    """Check one log; return a sentence about it, and whether it agrees."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -146,8 +127,8 @@ def _replay(game: Game, path: Path, screen: Screen | None) -> tuple[str, bool]:
     return checked.sentence(), checked.agrees
 
 
-def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bool:
-    """Put a player before a position; whether it has moved there. Raises QuartetError."""
+def _ask(game: JudgedGame, path: Path, ply: int, program: str, console: Console) -> bool:
+    """Ask a player at a position; return True if it makes a move there. Raises QuartetError."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -156,16 +137,15 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     if not checked.agrees or checked.match is None:
         raise QuartetError(f"{path}: {checked.complaint}")
     position = _position(checked, ply, path)
-    program = builds.named(game.info.name, program)
-    seating.require(game, program)
-    built_in = registry.is_player(game.info.name, program)
+    spec = builds.resolve(game.info.name, program)
+    built_in = spec.kind is Kind.BUILT_IN
     start = Start(0, {}, checked.positions[0].text())
-    player = Player(program, env=seating.start_environment(game, start, [program]))
-    # Where programs are started for every move, one answers as it did in the game.
+    setup = SeatSetup(spec, env=seating.start_environment(game, start, [spec]))
+    # By the file protocol, the agent answers as in the game: it is started for the move.
     seat = (
-        seating.engine_seat(game, player, clock=True)
+        seating.engine_seat(game, setup, clock=True)
         if built_in and game.info.lines is not None
-        else seating.program_seat(game, player, start, position.to_move, hub())
+        else seating.program_seat(game, setup, start, position.to_move, hub())
     )
     follows = not built_in and game.info.lines is not None
     console.print(drawing.position(game.info.name, position))
@@ -181,15 +161,15 @@ def _ask(game: Game, path: Path, ply: int, program: str, console: Console) -> bo
     for when, text in said:
         console.print(f"# ply {when}: {text}", soft_wrap=True, markup=False, style="dim")
     if answered is not None:
-        return _tell(console, match, answered)
-    # A program that was not ready.
+        return _show(console, match, answered)
+    # The program was not ready.
     reason = "" if match.result is None else match.result.reason
     console.print(reason, soft_wrap=True, markup=False)
     return False
 
 
 def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
-    """The position at which somebody is asked. Raises QuartetError where nobody is."""
+    """Return the position to ask about. Raises QuartetError if no player is asked there."""
     match = checked.match
     assert match is not None  # noqa: S101  (the log agrees)
     first, last = checked.positions[0].ply, match.position.ply
@@ -197,27 +177,25 @@ def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
     for position in checked.positions:
         if position.ply == ply and not position.over:
             if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
-                raise QuartetError(f"{path}: nobody is asked at ply {ply}: no move is possible")
+                raise QuartetError(f"{path}: no player is asked at ply {ply}: no move is possible")
             return position
     raise QuartetError(
-        f"{path}: nobody is asked at ply {ply}; the log goes from ply {first} to {last}"
+        f"{path}: no player is asked at ply {ply}; the log has plies {first} to {last}"
     )
 
 
-def _tell(console: Console, match: Match, asked: AskedError) -> bool:
-    """Say what the player has answered; whether it is a move, where it was asked."""
+def _show(console: Console, match: Match, asked: AskedError) -> bool:
+    """Print the player's answer; return True if it is a move at the position asked about."""
     position = match.position
-    verdict, reason, move, after, _ = match.read(asked.answer, position)
+    verdict, reason, move, after, _ = judge_answer(match.game, asked.answer, position)
     label = match.game.label(position.to_move)
     if after is None and match.game.info.lines is None:
         words = f"{position.ply} {label}: {verdict.value}: {reason}"
         console.print(words, soft_wrap=True, markup=False)
         return False
     if after is None:
-        phrase = {"malformed": "gave a bad answer", "illegal": "made an illegal move"}
-        foul = phrase.get(verdict.value, "")
-        words = f"{label} {foul} at ply {position.ply}: {reason}" if foul else f"{label} {reason}"
-        console.print(words, soft_wrap=True, markup=False)
+        turn = Turn(position.ply, position.to_move, verdict=verdict, reason=reason)
+        console.print(f"{label} {phrase(turn)}", soft_wrap=True, markup=False)
         return False
     name = match.game.info.name
     logged = _logged(match, asked.logged)
@@ -240,8 +218,8 @@ def _tell(console: Console, match: Match, asked: AskedError) -> bool:
 
 
 def _logged(match: Match, answer: Answer | None) -> str | None:
-    """The log's move in words, None where it has none."""
+    """Return the log's move in the judge's notation, None if it has none."""
     if answer is None:
         return None
-    move = match.read(answer, match.position)[2]
+    move = judge_answer(match.game, answer, match.position).move
     return drawing.write(match.game.info.name, move, match.position)

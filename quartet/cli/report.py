@@ -1,5 +1,4 @@
-"""`quartet report`: what a machine is, and what starting, answering and the tests do on it, as one
-text to send to somebody."""
+"""`quartet report`: describe this machine, and test on it what can be tested, as one text."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import psutil
@@ -24,31 +23,30 @@ from quartet.arena.cores import usable_cores
 from quartet.cli.version import version
 from quartet.judge import game as games
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 LAST_LINES = 25
-"""Of what a step has said, where it failed; else one."""
+"""Lines of output that are shown of a failed step; of another one, one line."""
 SECONDS = 1800.0
-"""Of a step; whatever takes longer hangs."""
+"""Limit of a step."""
 PLAIN = ("--seed", "1", "--seconds", "60", "--quiet")
 TOOLS = ("gcc", "clang", "cl", "git", "bwrap", "wine", "chromium")
 SETTINGS = ("QUARTET_", "PYTHON", "LC_", "LANG")
-"""Beginnings of the variables that are told; others are nobody's business."""
+"""Prefixes of the environment variables in the report; others are private."""
 
 
-@click.command(short_help="Collect what works on this machine, to be sent.")
+@click.command(short_help="Test this machine, and write a report for bug reports.")
 @click.argument("programs", nargs=-1, metavar="[PROGRAM]...")
-@click.option("--tests", is_flag=True, help="Run the tests, too: minutes, and a checkout.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write it into this file."
+    "--tests", is_flag=True, help="Run the test suite, too; it takes minutes and needs a checkout."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file."
 )
 def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
-    """Say what this machine is, start the agent of every game, let it answer, compare what engines
-    choose with what they should, and collect it in one text.
+    """Describe this machine, play a game with the agent of every game, compare the engines' choices
+    with the recorded ones, and print it all as one text.
 
-    A PROGRAM is an executable file that `quartet pack` made; it tests itself. The text names no user
-    and no folder of theirs. Exit status 1: something did not work.
+    A PROGRAM is an executable file that `quartet pack` made; it runs its self-test. The text
+    contains no user name and no path of the user. Exit status 1: a step failed.
 
     \b
     quartet report --out report.txt
@@ -56,7 +54,7 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     """
     lines: list[str] = []
     failed = 0
-    for text, is_good in _told(programs, tests=tests):
+    for text, is_good in _parts(programs, tests=tests):
         failed += not is_good
         lines.append(_private(text))
         if out is not None:
@@ -71,8 +69,8 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     sys.exit(1 if failed else 0)
 
 
-def _told(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]:
-    """Every part of the text, and whether it is as it should be."""
+def _parts(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]:
+    """Yield every part of the text, and whether it succeeded."""
     yield f"{version()}, Python {platform.python_version()} ({sys.implementation.name})", True
     memory = psutil.virtual_memory()
     parts = (
@@ -85,8 +83,8 @@ def _told(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]
     yield f"machine: {', '.join(parts)}", True
     yield "tools: " + (", ".join(tool for tool in TOOLS if shutil.which(tool)) or "none"), True
     yield "packages: " + ", ".join(_packages()), True
-    told = [name for name in sorted(os.environ) if name.startswith(SETTINGS)]
-    yield "settings: " + (", ".join(f"{n}={os.environ[n]!r}" for n in told) or "none"), True
+    names = [name for name in sorted(os.environ) if name.startswith(SETTINGS)]
+    yield "settings: " + (", ".join(f"{n}={os.environ[n]!r}" for n in names) or "none"), True
     for name in registry.GAMES:
         for part in ("rules", "engine"):
             yield _imported(name, part)
@@ -99,7 +97,7 @@ def _told(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]
             QUARTET_NODES="200",
         )
     yield _step(
-        "what engines choose (quartet.bench --check)",
+        "choices of the engines (quartet.bench --check)",
         [sys.executable, "-m", "quartet.bench", "--check"],
     )
     for program in programs:
@@ -109,7 +107,7 @@ def _told(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]
 
 
 def _packages() -> Iterator[str]:
-    """The packages that we need or can use, with their versions where they are there."""
+    """Yield the required and optional packages that are installed, with their versions."""
     try:
         needed = importlib.metadata.requires("quartet") or []
     except importlib.metadata.PackageNotFoundError:
@@ -122,7 +120,7 @@ def _packages() -> Iterator[str]:
 
 
 def _imported(game: str, part: str) -> tuple[str, bool]:
-    """Whether a compiled module can be imported."""
+    """Import a compiled module; return a line, and whether it succeeded."""
     try:
         importlib.import_module(f"{registry.GAMES[game]}.{part}")
     except ImportError as error:
@@ -131,7 +129,7 @@ def _imported(game: str, part: str) -> tuple[str, bool]:
 
 
 def _step(title: str, words: list[str], **more: str) -> tuple[str, bool]:
-    """What came of a command."""
+    """Run a command; return its title with its output, and whether it succeeded."""
     started = time.monotonic()
     try:
         done = subprocess.run(
@@ -147,7 +145,7 @@ def _step(title: str, words: list[str], **more: str) -> tuple[str, bool]:
         said, is_good = done.stdout.decode("utf-8", "replace"), done.returncode == 0
         how = "" if is_good else f", exit status {done.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        said, is_good, how = str(error), False, ", it did not come to an end"
+        said, is_good, how = str(error), False, ", it did not finish"
     lines = [printable(line) for line in said.splitlines() if line.strip()]
     kept = lines[-1 if is_good else -LAST_LINES :]
     head = f"{'ok    ' if is_good else 'FAILED'}  {title}: {time.monotonic() - started:.1f} s{how}"
@@ -155,7 +153,7 @@ def _step(title: str, words: list[str], **more: str) -> tuple[str, bool]:
 
 
 def _private(text: str) -> str:
-    """A text without where the user lives."""
+    """Return a text without the user's paths."""
     for folder, short in ((str(registry.ROOT), "QUARTET"), (str(Path.home()), "~")):
         text = text.replace(folder, short)
     return text

@@ -1,4 +1,4 @@
-"""`quartet selfplay`: an engine plays itself, and its searches are kept as samples for training."""
+"""`quartet selfplay`: an engine plays itself; its searches become samples for training."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.errors import QuartetError
 from quartet import registry
+from quartet.arena import runner
 from quartet.arena.fingerprints import engine_fingerprint
-from quartet.arena.run import Cluster, Local, Workers, drive
-from quartet.judge.seats import players as seating
+from quartet.cli.progress import run_units
+from quartet.cli.run_options import worker_options
+from quartet.judge.seats.players import PlayerSpec
 from quartet.training import selfplay
-from quartet.training.samples import Folder
+from quartet.training.samples import SampleStore
 
 
 @click.command(short_help="Let an engine play itself, for training.")
@@ -25,36 +25,20 @@ from quartet.training.samples import Folder
     "--games",
     type=click.IntRange(min=1),
     required=True,
-    help=f"Rounded up to a multiple of {selfplay.GAMES}.",
+    help=f"Games, rounded up to a multiple of {selfplay.GAMES}.",
 )
 @click.option(
-    "--nodes", type=click.IntRange(min=1), default=2000, show_default=True, help="Of every search."
+    "--nodes", type=click.IntRange(min=1), default=2000, show_default=True, help="Nodes per search."
 )
 @click.option(
     "--player",
     default=selfplay.PLAYER,
     show_default=True,
     metavar="NAME",
-    help="Who plays itself: the engine, with or without options: bot:OPTION=VALUE,...",
+    help="The player that plays itself, with options: bot:OPTION=VALUE,...",
 )
-@click.option(
-    "--seed", default=1, show_default=True, help="Of the openings; another seed makes other games."
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Processes  [default: one for each core that no other run plays on].",
-)
-@click.option(
-    "--crowded",
-    is_flag=True,
-    help="Allow more processes than cores that are free; they take time from each other.",
-)
-@click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Play on the workers of the Dask scheduler there, e.g. tcp://10.0.0.1:8786.",
-)
+@click.option("--seed", default=1, show_default=True, help="Seed of the openings.")
+@worker_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -68,19 +52,21 @@ def command(
     player: str,
     seed: int,
     jobs: int | None,
-    crowded: bool,
+    oversubscribe: bool,
     cluster: str | None,
     out: Path,
 ) -> None:
-    """Play games of GAME's engine against itself, and keep every position with the search's score
-    and the game's result.
+    """Play games of GAME's engine against itself. Keep every position with the search's score and
+    the game's result.
 
-    Beside them are kept, with a score alone, positions that one or two random plies lead to: a
-    search sees more of such than of good play. A game begins with random plies; what is lopsided
-    then is dropped. The same command goes on where it was stopped, with more --games too; `quartet
-    train` reads the folder. A game with samples of its own has them read by `python -m GAME.train`,
-    which says more; with `--player opponents` Ugolki keeps what other programs play, with
-    `--player mixed` what the engine plays at tables with them.
+    Off-path positions, one or two random plies from a game, are kept with a score only: a search
+    sees more such positions than good play. A game starts with random plies; lopsided starts are
+    dropped. The same command resumes, also with more --games.
+
+    `quartet train` reads the folder, or `python -m GAME.train` if the game has its own samples. In
+    Ugolki, `--player opponents` keeps the moves of other programs, and `--player mixed` those of
+    the engine at tables with them. `--player gumbel` searches in compiled code: many more positions
+    per second, at few nodes.
 
     \b
     quartet selfplay ataxx --games 100000 --nodes 2000 --out runs/first
@@ -88,11 +74,12 @@ def command(
     """
     if not registry.has(game, "train.selfplay"):
         raise QuartetError(f"{game} has no self-play for training")
-    if cluster is not None and jobs is not None:
-        raise QuartetError("--jobs is for this machine; a cluster plays on each of its threads")
-    player = seating.whole_player(game, player)
-    checked = selfplay.Unit(number=0, game=game, seed=seed, games=0, nodes=nodes, player=player)
-    selfplay.play(checked)  # no game, only whether there is such a player
+    runner.check_cluster(jobs, cluster)
+    player = PlayerSpec.parse(game, player).full
+    checked = selfplay.SelfplayUnit(
+        number=0, game=game, seed=seed, games=0, nodes=nodes, player=player
+    )
+    selfplay.play(checked)  # no game: only checks the player
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,
@@ -100,67 +87,29 @@ def command(
         "seed": seed,
         "nodes": nodes,
     }
-    if player != selfplay.PLAYER:  # folders of old have no such line
+    if player != selfplay.PLAYER:  # plans of earlier versions have no such line
         plan["player"] = player
-    with Folder(out, game, plan) as folder:
-        workers: Workers[selfplay.Unit, selfplay.Played] = (
-            Local(selfplay.play, jobs, crowded=crowded)
-            if cluster is None
-            else Cluster(selfplay.play, cluster)
+    with SampleStore(out, game, plan) as store:
+
+        def made() -> int:
+            return sum(batch.positions for batch in store.done.values())
+
+        before, started = made(), time.monotonic()
+
+        def rate() -> float:
+            return (made() - before) / max(time.monotonic() - started, 1e-9)
+
+        run_units(
+            "units",
+            selfplay.schedule(game, seed, games, nodes, player),
+            -(-games // selfplay.GAMES),
+            runner.workers(selfplay.play, jobs, cluster, oversubscribe=oversubscribe),
+            store,
+            note=lambda: f"{made():,} positions, {rate():,.0f}/s",
         )
-        before = sum(batch.positions for batch in folder.done.values())
-        started = time.monotonic()
-        try:
-            with bar() as progress:
-                task = progress.add_task(
-                    "", total=-(-games // selfplay.GAMES), completed=len(folder.done), rate=""
-                )
-
-                def record(played: selfplay.Played) -> None:
-                    folder.add(played.result, played.samples)
-                    made = sum(batch.positions for batch in folder.done.values())
-                    rate = (
-                        f"{made:,} positions, "
-                        f"{(made - before) / (time.monotonic() - started):,.0f}/s"
-                    )
-                    progress.update(task, completed=len(folder.done), rate=rate)
-
-                drive(
-                    selfplay.schedule(game, seed, games, nodes, player),
-                    workers,
-                    folder.done,
-                    record,
-                )
-        except (KeyboardInterrupt, SystemExit):
-            print(
-                f"quartet: left after {len(folder.done)} units; the same command goes on",
-                file=sys.stderr,
-            )
-            raise
-        finally:
-            workers.close()
-        made = sum(batch.positions for batch in folder.done.values())
-        rate = (made - before) / max(time.monotonic() - started, 1e-9)
         print(
-            f"{made} positions of {sum(batch.games for batch in folder.done.values())} games in "
+            f"{made()} positions of {sum(batch.games for batch in store.done.values())} games in "
             f"{out}"
         )
-        if made > before:
-            print(f"{rate:,.0f} positions/s", file=sys.stderr)
-
-
-def bar() -> Progress:
-    """A bar on standard error, where that is a terminal."""
-    columns = [
-        TextColumn("units"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[rate]}"),
-    ]
-    return Progress(
-        *columns,
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-    )
+        if made() > before:
+            print(f"{rate():,.0f} positions/s", file=sys.stderr)

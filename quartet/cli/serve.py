@@ -1,60 +1,80 @@
-"""`quartet serve`: the page on which games are played, watched and reviewed, and runs followed."""
+"""`quartet serve`: the web page on which to play, watch and review games, and follow runs."""
 
 from __future__ import annotations
 
-import secrets
 import socket
 import threading
 import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
+import msgspec
 
 from core.errors import QuartetError
-from core.extras import how_to_install
-from quartet.judge.seats.players import NOBODY, PERSON
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import FrameType
+from core.extras import install_hint
+from quartet.judge.seats.players import EMPTY_SEAT, PERSON
 
 
-@click.command(short_help="Open the page: play, watch, review, follow runs.")
+@click.command(short_help="Serve the web page: play, watch, review, follow runs.")
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen to; any other lets others in who have the token.",
+    help="Address to listen on; 0.0.0.0 admits other machines that have the token or a guest's link.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="The port  [default: a free one].",
+    help="Port to listen on  [default: as last time, or a free one].",
 )
 @click.option(
     "--runs",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The folder of runs that the page shows  [default: runs/].",
+    help="Folder of the runs that the page shows  [default: runs/].",
+)
+@click.option(
+    "--games",
+    "logs",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of logs, at any depth, in which the page looks up positions in addition to its "
+    "runs, logs and games.",
 )
 @click.option(
     "--player",
     "players",
     multiple=True,
     metavar="NAME=COMMAND",
-    help="A program that may be seated on the page, as for `quartet match`; repeat it.",
+    help="Offer a program on the page, as for `quartet match`; repeatable.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for games, logs, reviews and the token  [default: quartet/ in the user's data "
+    "directory, or $QUARTET_DATA].",
 )
 @click.option("--open", "browser", is_flag=True, help="Open the page in the browser.")
-def command(host: str, port: int, runs: Path | None, players: Sequence[str], browser: bool) -> None:
-    """Serve the page, until Ctrl-C. The first line of the output is its whole address, with the
-    token that lets in who has it.
+def command(
+    host: str,
+    port: int,
+    runs: Path | None,
+    logs: Path | None,
+    players: Sequence[str],
+    data: Path | None,
+    browser: bool,
+) -> None:
+    """Serve the web page until Ctrl-C. The first line of output is its address, with the token that
+    grants access.
 
-    On the page games are played against built-in players and the programs named by --player,
-    watched, reviewed, and runs followed; runs are only read. Nothing else of this machine can be
-    read there, and no other program started. When the server ends, so does everything that it has
-    started.
+    On the page users play built-in players and the programs of --player, watch and review games,
+    and follow runs. The page only reads runs and the logs of --games. It can read nothing else of
+    this machine, and start no other program. When the server ends, so does everything that it has
+    started. The next server with the same data folder resumes matches and reviews; address and
+    token stay the same.
 
     \b
     quartet serve --open
@@ -64,35 +84,36 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
         import uvicorn  # noqa: PLC0415  (an extra)
 
         from quartet.web import app  # noqa: PLC0415
+        from quartet.web.data_folder import DataFolder, default_folder  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"uvicorn", "starlette"}:
             raise
         raise QuartetError(
-            f"the page needs starlette and uvicorn: {how_to_install('starlette', 'uvicorn')}"
+            f"the page needs starlette and uvicorn: {install_hint('starlette', 'uvicorn')}"
         ) from None
     programs = _programs(players)
-    listener = _listen(host, port)
-    token = secrets.token_urlsafe(24)
-    settings = app.Settings(
-        token, host, listener.getsockname()[1], runs or Path("runs"), programs, _version()
-    )
+    folder = DataFolder(data or default_folder())
+    access = folder.access()
+    listener = _listen(host, port, access.port)
+    token, port = access.token, listener.getsockname()[1]
+    folder.set_access(msgspec.structs.replace(access, port=port))
+    api = app.Api(folder, runs or Path("runs"), programs, _version(), logs)
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     name = f"[{shown}]" if ":" in shown else shown
-    address = f"http://{name}:{settings.port}/?token={token}"
+    address = f"http://{name}:{port}/?token={token}"
     print(address, flush=True)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    page, end_streams = app.make(settings)
 
-    class Server(uvicorn.Server):
-        """Ends the streams first: they would go on for ever."""
+    class PageServer(uvicorn.Server):
+        """A server that ends the event streams before it waits for requests to end."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            end_streams()
+            api.streams.close()
             super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
-        page,
+        api.guarded(token, host, port),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -100,7 +121,7 @@ def command(host: str, port: int, runs: Path | None, players: Sequence[str], bro
         timeout_graceful_shutdown=1,
     )
     with listener:
-        Server(config).run(sockets=[listener])
+        PageServer(config).run(sockets=[listener])
 
 
 def _version() -> str:
@@ -111,24 +132,30 @@ def _version() -> str:
 
 
 def _programs(players: Sequence[str]) -> dict[str, str]:
-    """The programs by name. Raises QuartetError."""
+    """Return the programs of --player by name. Raises QuartetError."""
     found: dict[str, str] = {}
     for text in players:
         name, equals, program = text.partition("=")
         if not (equals and name and program):
             raise QuartetError(f"--player wants NAME=COMMAND, not {text!r}")
-        if name in found or name in {NOBODY, PERSON}:
+        if name in found or name in {EMPTY_SEAT, PERSON}:
             raise QuartetError(f"--player: the name {name!r} is taken")
         found[name] = program
     return found
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """The socket of the server. Raises QuartetError."""
+def _listen(host: str, port: int, usual: int) -> socket.socket:
+    """Return the listening socket; without a port use the usual one if it is free.
+
+    Raises QuartetError.
+    """
+    if not port and usual:
+        with suppress(QuartetError):
+            return _listen(host, usual, 0)
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         family, kind, protocol, _, address = found
-        # with the protocol named asyncio sends at once; otherwise answers wait 40 ms
+        # only with the protocol named does asyncio disable Nagle's delay of 40 ms
         listener = socket.socket(family, kind, protocol or socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

@@ -1,4 +1,4 @@
-"""The official tools' settings files: KEY=VALUE, a line each."""
+"""Settings files of the official tools: lines of KEY=VALUE."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from pathlib import Path
 from core.errors import QuartetError
 
 FILES = ("setting.ini", "config.ini")
-"""What the official tools call their settings; the first that is in the current folder is taken
-where no program is named."""
+"""Names of settings files; the first one in the current folder is read if no program is named."""
 KEYS = ("INPUT", "LOG", "EXEC1", "EXEC2", "CWD1", "CWD2")
 
 
 def find() -> Path | None:
-    """The settings file of the current folder, or None."""
+    """Return the settings file of the current folder, or None."""
     return next((Path(name) for name in FILES if Path(name).is_file()), None)
 
 
 def read(path: Path | None) -> dict[str, str]:
-    """The settings of a file, without those that are empty; {} of none. Raises QuartetError."""
+    """Return the non-empty settings of a file, {} without a file. Raises QuartetError."""
     if path is None:
         return {}
     settings = {}
@@ -44,4 +43,4 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise QuartetError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise QuartetError(f"{path} is no text: {error.reason} at byte {error.start}") from error
+        raise QuartetError(f"{path} is not text: {error.reason} at byte {error.start}") from error

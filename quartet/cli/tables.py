@@ -1,30 +1,27 @@
-"""The tables of runs: players, what they scored and what it cost them."""
+"""Tables of runs: the players, their scores and what they spent."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from core.messages import SIDES
+from quartet.arena.ratings import Rating
 from quartet.arena.standings import by_seat, standings
+from quartet.arena.unit import GameResult
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import Console
-
-    from quartet.arena.ratings import Rating
-    from quartet.arena.unit import GameResult
+PAGE_WIDTH = 400
+"""Columns of a table that is not for a terminal, at most."""
 
 
 def wide(console: Console) -> Console:
-    """The console; where it is no terminal, nobody's width limits a table."""
+    """Widen a console that is not a terminal, so that no table is cut."""
     if not console.is_terminal:
-        console.width = 400
+        console.width = PAGE_WIDTH
     return console
 
 
@@ -34,7 +31,14 @@ def table(
     order: Sequence[int],
     extra: Mapping[str, Sequence[str]],
 ) -> RenderableType:
-    """The players in `order`; `extra` are more columns, by player, after the score."""
+    """Return the tables of the players.
+
+    Args:
+        results: The games.
+        names: Names of the players.
+        order: The players to show, in this order.
+        extra: More columns after the score: values by player.
+    """
     lines = standings(results, len(names))
     # At a table of four a player may have several seats; each counts.
     count = "games" if not results or len(results[0].seats) == len(SIDES) else "seats"
@@ -63,13 +67,12 @@ def table(
             figure(line.speed / 1000, 1),
             ", ".join(f"{count} {verdict}" for verdict, count in sorted(spent.lost.items())),
         )
-    seats = by_seat(results)
-    shares = ", ".join(f"{100 * share:.1f}" for share in seats) or "-"
-    return Group(score, cost, f"share of the wins by seat, first to last: {shares} %")
+    shares = ", ".join(f"{100 * share:.1f}" for share in by_seat(results)) or "-"
+    return Group(score, cost, f"win share by seat, first to last: {shares} %")
 
 
 def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
-    """An empty table of figures; what stands in the columns `left` begins at their left."""
+    """Return an empty table; columns named in `left` are left-aligned, others right-aligned."""
     found = Grid(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         found.add_column(column, justify="left" if column in left else "right", no_wrap=True)
@@ -77,20 +80,21 @@ def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
 
 
 def rows(lines: Sequence[Mapping[str, object]]) -> Grid:
-    """Lines of named values as a table; numbers on the right."""
+    """Return lines of named values as a table; columns of numbers are right-aligned."""
     columns = list(dict.fromkeys(name for line in lines for name in line))
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        values = [line.get(name, "") for line in lines]
-        is_number = all(isinstance(value, int | float) or value == "" for value in values)
-        grid.add_column(name, justify="right" if is_number else "left", no_wrap=True)
+    texts = [
+        name
+        for name in columns
+        if any(not isinstance(v, int | float) and v != "" for v in (n.get(name, "") for n in lines))
+    ]
+    found = grid(*columns, left=texts)
     for line in lines:
-        grid.add_row(*(escape(str(line.get(name, ""))) for name in columns))
-    return grid
+        found.add_row(*(escape(str(line.get(name, ""))) for name in columns))
+    return found
 
 
 def rating_columns(ratings: Sequence[Rating] | None) -> dict[str, list[str]]:
-    """The columns of Elo and its interval of 95 %."""
+    """Return the columns of Elo and its 95 % interval."""
     if ratings is None:
         return {}
     return {
@@ -100,12 +104,12 @@ def rating_columns(ratings: Sequence[Rating] | None) -> dict[str, list[str]]:
 
 
 def elo_text(elo: float) -> str:
-    """A rating; a dash where it is infinite."""
+    """Return a rating, a dash if it is infinite."""
     return f"{elo:+.0f}" if math.isfinite(elo) else "-"
 
 
 def interval(rating: Rating) -> str:
-    """The interval of a rating in words; it may be one-sided."""
+    """Return the interval of a rating in words; it may be open on one side."""
     if math.isinf(rating.high):
         return f"above {rating.low:+.0f}"
     if math.isinf(rating.low):
@@ -114,5 +118,5 @@ def interval(rating: Rating) -> str:
 
 
 def figure(value: float, digits: int) -> str:
-    """A number for the table; a dash for nan."""
+    """Return a number with `digits` decimals, a dash for nan."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"

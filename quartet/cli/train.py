@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import shlex
 import sys
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
+from core.nn.contract import OwnSamples, Training
 from core.nn.sealed import seal
 from quartet import registry
 from quartet.arena.cores import usable_cores
 from quartet.arena.files import write_whole
-
-if TYPE_CHECKING:
-    from core.nn.contract import Training
-    from quartet.training.trainer import Samples, Trainer
+from quartet.cli.progress import Progress
+from quartet.training.trainer import Samples, Trainer
 
 LOSSES = ".losses.jsonl"
-"""Behind the name of the weights: the file of the losses, a line for every epoch."""
+"""Suffix of the file of losses, a line per epoch."""
 
 
 @click.command(short_help="Train an evaluation network on samples of self-play.")
@@ -38,60 +36,58 @@ LOSSES = ".losses.jsonl"
     required=True,
     help="File of the weights.",
 )
-@click.option(
-    "--hidden", default=64, show_default=True, help="Cells of the hidden layer, a multiple of 64."
-)
+@click.option("--hidden", default=64, show_default=True, help="Hidden units, a multiple of 64.")
 @click.option(
     "--epochs",
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="Times that all samples are seen.",
+    help="Passes through all samples.",
 )
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
     default=16384,
     show_default=True,
-    help="Samples of a step.",
+    help="Samples per step.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     default=0.002,
     show_default=True,
-    help="The highest learning rate.",
+    help="Highest learning rate.",
 )
 @click.option(
     "--decay", type=click.FloatRange(min=0), default=0.01, show_default=True, help="Weight decay."
 )
 @click.option(
     "--lambda",
-    "trace",
+    "td_lambda",
     type=click.FloatRange(0, 1),
     default=0.93,
     show_default=True,
-    help="Of the lambda-returns that are learned; 0: the search's score, 1: the game's result.",
+    help="Lambda of the targets; 0: the search's score, 1: the game's result.",
 )
 @click.option(
     "--seed",
     default=1,
     show_default=True,
-    help="Of the first weights, the order and the symmetries.",
+    help="Seed of first weights, order and symmetries.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="Threads, 2 at most; they change nothing but the time.",
+    help="Threads, at most 2; they change only the time.",
 )
 def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **options: Any) -> None:
     """Train the evaluation network of GAME on the folders of samples that `quartet selfplay` made,
     and write its weights.
 
-    One unit of self-play in 50 is held back: the loss on it is printed after every epoch, in
-    floats, and in the end as the integers of the file have it. After every epoch the state is kept
-    beside the weights, in OUT.checkpoint; the same command goes on from there. The losses stay in
-    OUT.losses.jsonl, which `quartet runs OUT.losses.jsonl --plot FILE` draws.
+    One unit of self-play in 50 is held out. Its loss is printed after every epoch, and at the end
+    for the rounded weights of the file. The state after every epoch is in OUT.checkpoint; the same
+    command resumes from it. The losses remain in OUT.losses.jsonl, which `quartet runs
+    OUT.losses.jsonl --plot FILE` draws.
 
     \b
     quartet train ataxx runs/first --out ataxx/nn/weights.bin --hidden 64 --epochs 30
@@ -102,62 +98,58 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
-        raise QuartetError(f"training needs numpy: {how_to_install('numpy', 'scipy')}") from None
-    module = registry.load(game, "train.selfplay")
-    if hasattr(module, "play_games"):
+        raise QuartetError(f"training needs numpy: {install_hint('numpy', 'scipy')}") from None
+    module: Training | OwnSamples | None = None
+    if registry.has(game, "train.selfplay"):
+        module = cast("Training | OwnSamples", registry.load(game, "train.selfplay"))
+    if module is None or module.OWN_SAMPLES:
         raise QuartetError(
-            f"{game} has a training of its own: python -m {registry.GAMES[game]}.train --help"
+            f"{game} has a separate training command: python -m {registry.GAMES[game]}.train --help"
         )
     learning.require_place(out)
-    part = cast("Training", module)
-    with bar("samples") as progress:
-        task = progress.add_task("")
-        samples = training.load(
-            game,
-            data,
-            part.POSITION_BYTES,
-            lambda done, total: progress.update(task, completed=done, total=total),
-        )
+    with Progress("files of samples", None) as progress:
+        samples = training.load(game, data, module.POSITION_BYTES, progress.update)
     hyper = training.Hyperparameters(**options)
-    trainer = training.Trainer(part, samples, hyper, jobs or len(usable_cores()))
+    trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()))
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))
-        print(f"on from {checkpoint}, after {trainer.epoch} epochs", file=sys.stderr)
+        print(f"resuming from {checkpoint} after {trainer.epoch} epochs", file=sys.stderr)
     units = " ".join(f"{unit:.0f}" for unit in samples.units)
     print(
-        f"{len(samples)} samples, {int(samples.held_back.sum())} held back; unit of the scores, by "
+        f"{len(samples)} samples, {int(samples.held_out.sum())} held out; unit of the scores, by "
         f"folder: {units}"
     )
     curve = out.with_name(out.name + LOSSES)
     if trainer.epoch == 0:
         curve.unlink(missing_ok=True)
-    with bar("steps") as progress:
-        task = progress.add_task(
-            "", total=hyper.epochs * trainer.steps, completed=trainer.epoch * trainer.steps
-        )
+    total = hyper.epochs * trainer.steps
+    steps = count(trainer.epoch * trainer.steps + 1)
+    with Progress("steps", total, trainer.epoch * trainer.steps) as progress:
         while trainer.epoch < hyper.epochs:
-            loss = trainer.run_epoch(lambda: progress.advance(task))
-            held_back = trainer.validate()
-            print(f"epoch {trainer.epoch}: loss {loss:.6f}, held back {held_back:.6f}", flush=True)
-            keep_loss(curve, trainer.epoch, loss, held_back)
+            loss = trainer.run_epoch(lambda: progress.update(next(steps)))
+            held_out = trainer.validate()
+            print(f"epoch {trainer.epoch}: loss {loss:.6f}, held out {held_out:.6f}", flush=True)
+            keep_loss(curve, trainer.epoch, loss, held_out)
             training.write_checkpoint(checkpoint, trainer)
-    write_weights(game, part, trainer, out, samples)
+    write_weights(game, module, trainer, out, samples)
     checkpoint.unlink()
 
 
-def keep_loss(file: Path, epoch: int, loss: float, held_back: float) -> None:
-    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws; an epoch
-    that is trained again after a kill replaces its line."""
+def keep_loss(file: Path, epoch: int, loss: float, held_out: float) -> None:
+    """Append the losses of an epoch to the file that `quartet runs FILE --plot` draws.
+
+    An epoch that is trained again after a kill replaces its line.
+    """
     lines = file.read_bytes().splitlines()[: epoch - 1] if file.exists() else []
-    line = {"epoch": epoch, "loss": round(loss, 8), "held_back": round(held_back, 8)}
+    line = {"epoch": epoch, "loss": round(loss, 8), "held_back": round(held_out, 8)}
     write_whole(file, b"".join(kept + b"\n" for kept in (*lines, msgspec.json.encode(line))))
 
 
 def write_weights(game: str, part: Training, trainer: Trainer, out: Path, samples: Samples) -> None:
-    """Write the file of weights, and print how much worse its integers are than the floats."""
+    """Write the file of weights, and print the held-out loss of its rounded weights."""
     shape, body, rounded = part.quantised(*trainer.network())
-    print(f"with rounded weights, held back: {trainer.validate(rounded):.6f}")
+    print(f"with rounded weights, held out: {trainer.validate(rounded):.6f}")
     hyper = trainer.hyper
     fields = {
         "game": game,
@@ -168,17 +160,3 @@ def write_weights(game: str, part: Training, trainer: Trainer, out: Path, sample
     }
     write_whole(out, seal("weights", fields, body))
     print(f"{out}: {out.stat().st_size} bytes")
-
-
-def bar(what: str) -> Progress:
-    """A bar on standard error, where that is a terminal."""
-    columns = [
-        TextColumn(what),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    ]
-    return Progress(
-        *columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    )

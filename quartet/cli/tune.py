@@ -1,10 +1,11 @@
-"""`quartet tune`: better values for an engine's options, by games."""
+"""`quartet tune`: better values for the options of an engine, by games."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import click
@@ -14,18 +15,19 @@ from rich.console import Console, RenderableType
 from core.engine import Option, options_of, parse_player, write_player
 from core.errors import QuartetError, UnknownNameError
 from quartet import registry
-from quartet.arena import exam, notes, optimisers, tuning
+from quartet.arena import notes, optimisers, tuning
+from quartet.arena.gauntlet import draw_tables
 from quartet.arena.optimisers import Cma, Optimiser, Parameter, Parzen, Spsa, Values
-from quartet.arena.tuning import Match, Step, Trajectory
-from quartet.cli import running, tables
-from quartet.cli.running import Settings
+from quartet.arena.tuning import Step, Trajectory, TrialGames
+from quartet.cli import run_options, tables
+from quartet.cli.run_options import RunOptions
 from quartet.judge import game as games
 from quartet.judge.seats import versions
 
 METHODS = {"spsa": (1, 8), "cma": (32, 16), "parzen": (32, 8)}
-"""Name -> pairs of a trial, and trials of a batch, where nothing else is asked for."""
-LINES = 20
-"""Of the table of a trajectory, at most."""
+"""Default pairs of a trial and trials of a batch, by method."""
+MAX_LINES = 20
+"""Lines of the table of a trajectory, at most."""
 
 
 @click.command(short_help="Tune options of an engine by games.")
@@ -34,7 +36,7 @@ LINES = 20
     "--player",
     default="bot",
     show_default=True,
-    help="Who is tuned, with the options that stay as they are and those that it begins with.",
+    help="The player to tune, with options that stay fixed and first values of the parameters.",
 )
 @click.option(
     "--parameter",
@@ -42,14 +44,14 @@ LINES = 20
     multiple=True,
     required=True,
     metavar="NAME[=LEAST..MOST[/C_END]]",
-    help="An option to be tuned, its range  [default: all that it takes], and SPSA's perturbation "
-    "in the last iteration  [default: a twentieth of the range].",
+    help="An option to tune, its range  [default: its whole range], and SPSA's perturbation in the "
+    "last iteration  [default: 1/20 of the range].",
 )
 @click.option(
     "--games",
     type=click.IntRange(min=1),
     required=True,
-    help="Games of the whole run; the last batch is played whole.",
+    help="Games of the run, rounded up to whole batches.",
 )
 @click.option(
     "--method",
@@ -61,26 +63,26 @@ LINES = 20
 @click.option(
     "--pairs",
     type=click.IntRange(min=1),
-    help="Pairs of games of a trial  [default: 1; 32 for CMA-ES and Parzen estimators].",
+    help="Pairs of games per trial  [default: 1; 32 for CMA-ES and Parzen estimators].",
 )
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
-    help="Trials at a time, all from the same values  [default: 8; CMA-ES 16].",
+    help="Trials per batch, all from the same values  [default: 8; CMA-ES 16].",
 )
 @click.option(
     "--r-end",
     type=click.FloatRange(min=0, min_open=True),
     default=optimisers.R_END,
     show_default=True,
-    help="SPSA: rate of learning in the last iteration.",
+    help="SPSA: learning rate in the last iteration.",
 )
 @click.option(
     "--a-ratio",
     type=click.FloatRange(min=0),
     default=optimisers.A_RATIO,
     show_default=True,
-    help="SPSA: stability constant A, as a part of all iterations.",
+    help="SPSA: stability constant A, as a fraction of all iterations.",
 )
 @click.option(
     "--alpha", type=float, default=optimisers.ALPHA, show_default=True, help="SPSA: exponent of a."
@@ -92,10 +94,10 @@ LINES = 20
     "--against",
     multiple=True,
     metavar="NAME",
-    help="Tables of more than two: an opponent; those at a table are drawn from all that are named  "
-    "[default: the pool's training half].",
+    help="If more than two play: draw the opponents from those named; repeat it  [default: the "
+    "training set of the game's pool].",
 )
-@running.options
+@run_options.options
 def command(
     game: str,
     player: str,
@@ -111,17 +113,16 @@ def command(
     against: Sequence[str],
     **options: Any,
 ) -> None:
-    """Tune options of a built-in player of GAME, and print it with the options as they should be
-    written, and the command that tests them against the old ones.
+    """Tune options of a built-in player of GAME. Print the player with its new options, and the
+    command that tests them against the old ones.
 
-    A trial is two settings, which play each other, both sides of each opening. SPSA moves all
-    parameters a little up or down at random, and towards the side that wins. CMA-ES and the Parzen
-    estimators (extra `tune`) try settings against those at the beginning. At tables of more than
-    two, both settings take every seat in turn, with the same opponents; nobody of the test half of a
-    pool is among them.
+    A trial is two settings that play each other, both sides of each opening. SPSA perturbs all
+    parameters at random and moves them towards the winning side. CMA-ES and the Parzen estimators
+    (extra `tune`) try settings against the first ones. If more than two play, both settings take
+    every seat in turn, with the same opponents. Players of the pool's test set are rejected.
 
-    The outcome depends neither on --jobs nor on interruptions where --nodes bounds the search; the
-    same command goes on where it stopped. `quartet runs FOLDER` shows the way that it took.
+    If --nodes bounds the search, the outcome depends neither on --jobs nor on interruptions. The
+    same command resumes. `quartet runs FOLDER` shows how the values changed.
 
     \b
     quartet tune ataxx --parameter reduction=1..4 --parameter futility=10..200 --games 20000 \\
@@ -129,13 +130,13 @@ def command(
     quartet tune ugolki --parameter exploration=0.2..1.5 --method cma --games 16000 \\
         --parameter prior_percent=10..100 --in-process --nodes 1000 --option opening=4
     """
-    settings = Settings(**options)
+    settings = RunOptions.read(options)
     chosen = [read_parameter(game, player, text, r_end) for text in parameters]
     names = [parameter.name for parameter in chosen]
     if len(set(names)) < len(names):
-        raise QuartetError(f"every parameter is named once: {', '.join(names)}")
+        raise QuartetError(f"a parameter is named twice: {', '.join(names)}")
     opponents = opponents_of(game, against)
-    casting = settings.casting(
+    config = settings.config(
         game, [("first", player), ("second", player), *((name, name) for name in opponents)]
     )
     usual = METHODS[method]
@@ -144,44 +145,48 @@ def command(
     def written(values: Values) -> str:
         return with_values(game, player, chosen, values)
 
-    match = Match(casting, written, pairs)
-    needed = -(-games // match.pair_games) + pairs * batch
-    numbers = list(range(2, len(casting.players)))
-    drawn = exam.drawn(numbers, casting.seats, needed, f"{settings.seed}") if numbers else []
-    match = Match(casting, written, pairs, [table[1:] for table in drawn])
-    optimiser = optimiser_of(
-        method,
-        chosen,
-        match,
-        games,
-        batch,
-        settings.seed,
-        gains={
-            "a_ratio": a_ratio,
-            "alpha": alpha,
-            "gamma": gamma,
-        },
-    )
+    trials = TrialGames(config, written, pairs)
+    needed = -(-games // trials.pair_games) + pairs * batch
+    if opponents:
+        numbers = list(range(2, len(config.players)))
+        drawn = draw_tables(numbers, config.seats, needed, str(config.seed))
+        trials = TrialGames(config, written, pairs, [table[1:] for table in drawn])
+    gains = {"a_ratio": a_ratio, "alpha": alpha, "gamma": gamma}
+    optimiser = optimiser_of(method, chosen, trials, games, batch, config.seed, gains)
     facts = {
         "parameters": [msgspec.to_builtins(parameter) for parameter in chosen],
         "method": method,
         "games": games,
         "pairs": pairs,
         "batch": batch,
-        **({"a_ratio": a_ratio, "alpha": alpha, "gamma": gamma} if method == "spsa" else {}),
+        **(gains if method == "spsa" else {}),
     }
-    with settings.records("tune", casting, **facts) as records:
-        trajectory = Trajectory(records.folder)
-        results = running.run(
+    with (
+        settings.records("tune", config, **facts) as records,
+        closing(Trajectory(records)) as trajectory,
+    ):
+        start = tuning.values_of(records.plan)
+        results = run_options.run(
             settings,
+            config,
             records,
-            lambda done: tuning.schedule(match, optimiser, done, games, names, trajectory.add),
-            lambda _: table(tuning.values_of(records.plan), trajectory.steps),
+            lambda done: tuning.schedule(trials, optimiser, done, games, names, trajectory.add),
+            lambda _: table(start, trajectory.steps),
             games,
         )
         best = optimiser.best()
         tuned = written(tuple(p.rounded(v) for p, v in zip(chosen, best, strict=True)))
         test = command_of(settings, game, tuned, player, needed)
+
+        def show(console: Console) -> None:
+            console.print(table(start, trajectory.steps))
+            for line in (
+                f"{tuned}, by {len(results)} games",
+                f"test against the old values: {test}",
+                f"records: {records.folder}",
+            ):
+                console.print(line, soft_wrap=True, markup=False)
+
         if settings.as_json:
             found = {
                 "folder": str(records.folder),
@@ -191,25 +196,26 @@ def command(
                 "test": test,
             }
             print(json.dumps(found, indent=2))
-
-        def show(console: Console) -> None:
-            console.print(table(tuning.values_of(records.plan), trajectory.steps))
-            console.print(f"{tuned}, by {len(results)} games", soft_wrap=True, markup=False)
-            console.print(f"against the old ones: {test}", soft_wrap=True, markup=False)
-            console.print(f"records: {records.folder}", soft_wrap=True, markup=False)
-
-        if not settings.as_json:
+        else:
             show(tables.wide(Console(highlight=False)))
         settings.keep_note(records, len(results), show, notes.OPEN)
 
 
-def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter:
-    """What --parameter says. Raises QuartetError."""
-    if versions.parse(player) is not None or not registry.is_player(game, player):
-        raise QuartetError(f"{player!r} is no built-in player of {game}, which alone can be tuned")
-    bare, given = parse_player(player)
+def options_by_name(game: str, player: str) -> dict[str, Option]:
+    """Return the options that a built-in player declares."""
     declared = options_of(registry.load(game, "players").player(player))
-    options = {option.name: option for option in declared if option.kind in {int, float}}
+    return {option.name: option for option in declared}
+
+
+def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter:
+    """Return the parameter that --parameter describes. Raises QuartetError."""
+    if versions.parse(player) is not None or not registry.is_player(game, player):
+        raise QuartetError(
+            f"{player!r} is not a built-in player of {game}: only these can be tuned"
+        )
+    bare, given = parse_player(player)
+    declared = options_by_name(game, player)
+    options = {name: option for name, option in declared.items() if option.kind in {int, float}}
     name, _, rest = text.partition("=")
     if name not in options:
         raise UnknownNameError(
@@ -217,7 +223,7 @@ def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter
         )
     option = options[name]
     span, _, step = rest.partition("/")
-    least, most = option.least, option.most
+    least, most = option.minimum, option.maximum
     start = float(option.read(given[name]) if name in given else option.default)
     try:
         if span:
@@ -226,7 +232,7 @@ def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter
         c_end = float(step) if step else (most - least) / optimisers.C_PARTS
     except ValueError:
         raise QuartetError(f"--parameter wants NAME=LEAST..MOST/C_END, not {text!r}") from None
-    if not option.least <= least < most <= option.most:
+    if not option.minimum <= least < most <= option.maximum:
         raise QuartetError(f"--parameter {text}: {name} takes {option.range}, the least first")
     if not least <= start <= most:
         raise QuartetError(f"--parameter {text}: {name} begins at {start:g}, out of the range")
@@ -236,20 +242,17 @@ def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter
 
 
 def opponents_of(game: str, against: Sequence[str]) -> list[str]:
-    """Who sits at the tables beside the settings; nobody where two play. Raises QuartetError."""
+    """Return the opponents of the settings, [] if two play. Raises QuartetError."""
     others = games.load(game).info.players - 1
     if others == 1:
         if against:
             raise QuartetError(
-                "--against is for tables of more than two; here settings play theirs"
+                "--against is for tables of more than two; here settings play each other"
             )
         return []
-    pool = registry.pool(game)
-    found = list(against)
+    found = list(against) or registry.training_set(game)
     if not found:
-        if pool is None:
-            raise QuartetError(f"{game} has no pool of opponents; name some with --against")
-        found = [n for half, names in pool.HALVES.items() if half != pool.TEST_HALF for n in names]
+        raise QuartetError(f"{game} has no pool of opponents; name some with --against")
     registry.require_training(game, map(versions.player_of, found))
     if len(found) < others:
         raise QuartetError(f"--against wants {others} opponents at least, or none")
@@ -259,26 +262,25 @@ def opponents_of(game: str, against: Sequence[str]) -> list[str]:
 def optimiser_of(
     method: str,
     parameters: Sequence[Parameter],
-    match: Match,
+    trials: TrialGames,
     total: int,
     batch: int,
     seed: int,
     gains: dict[str, float],
 ) -> Optimiser:
-    """The optimiser of a method. Raises QuartetError."""
+    """Return the optimiser of a method. Raises QuartetError."""
     if method == "cma":
         return Cma(list(parameters), batch=batch, seed=seed)
     if method == "parzen":
         return Parzen(list(parameters), batch=batch, seed=seed)
-    iterations = match.pairs * -(-total // match.trial_games)
-    return Spsa(list(parameters), iterations, pairs=match.pairs, batch=batch, seed=seed, **gains)
+    iterations = trials.pairs * -(-total // trials.trial_games)
+    return Spsa(list(parameters), iterations, pairs=trials.pairs, batch=batch, seed=seed, **gains)
 
 
 def with_values(game: str, player: str, parameters: Sequence[Parameter], values: Values) -> str:
-    """The player with these values, as it is written."""
+    """Return the player with these values, as a command."""
     bare, given = parse_player(player)
-    declared = options_of(registry.load(game, "players").player(bare))
-    options: dict[str, Option] = {option.name: option for option in declared}
+    options = options_by_name(game, bare)
     texts = {
         parameter.name: options[parameter.name].text(int(value) if parameter.whole else value)
         for parameter, value in zip(parameters, values, strict=True)
@@ -286,26 +288,28 @@ def with_values(game: str, player: str, parameters: Sequence[Parameter], values:
     return write_player(bare, {**given, **texts})
 
 
-def command_of(settings: Settings, game: str, new: str, old: str, after: int) -> str:
-    """The sequential test of the tuned player against the old one, as the games were, from openings
-    behind the first `after`."""
+def command_of(settings: RunOptions, game: str, new: str, old: str, after: int) -> str:
+    """Return the command of a sequential test of the tuned player against the old one.
+
+    It plays as the tuning did, from openings after the first `after`.
+    """
     words = ["quartet", "sprt", game, new, old]
-    words += ["--in-process"] if settings.in_process else []
+    words += ["--in-process"] if settings.fields["in_process"] else []
     for option, texts in (
         ("--nodes", settings.nodes),
         ("--clock", settings.clock),
         ("--option", settings.variants),
     ):
         words += [word for text in texts for word in (option, text)]
-    return shlex.join([*words, "--seed", str(settings.seed + after)])
+    return shlex.join([*words, "--seed", str(settings.fields["seed"] + after)])
 
 
 def table(start: dict[str, float], steps: Sequence[Step]) -> RenderableType:
-    """The way that the values took, in some lines; the outcome is that of the batch before."""
+    """Return some steps of a trajectory as a table, each with the outcome of its batch."""
     grid = tables.grid("games", *start, "outcome")
     grid.add_row("0", *(f"{value:.5g}" for value in start.values()), "")
-    shown = {len(steps) * i // LINES - 1 for i in range(1, LINES + 1)} & set(range(len(steps)))
-    for number in sorted(shown):
+    last = {len(steps) * i // MAX_LINES - 1 for i in range(1, MAX_LINES + 1)}
+    for number in sorted(last & set(range(len(steps)))):
         step = steps[number]
         values = (f"{step.values[name]:.5g}" for name in start)
         grid.add_row(str(step.games), *values, f"{step.outcome:+.3f}")

@@ -1,9 +1,9 @@
-"""Variants of the rules on the command line: --option NAME=VALUE."""
+"""Options --option NAME=VALUE, for variants of the rules, and --sandbox."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -11,12 +11,10 @@ from core.errors import QuartetError
 from quartet.judge import game as games
 from quartet.judge.process import sandbox
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 def _seal(_: click.Context, __: click.Parameter, wanted: bool) -> None:
-    """From now on programs are started in a sandbox, by our workers, too. Raises QuartetError."""
+    """Have all programs started in a sandbox, those of worker processes too. Raises
+    QuartetError."""
     if wanted:
         sandbox.require()
         os.environ[sandbox.WANTED] = "1"
@@ -27,7 +25,7 @@ sandboxed: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     is_flag=True,
     expose_value=False,
     callback=_seal,
-    help="Start programs in a sandbox (Linux, bubblewrap): files read-only, no network, only their "
+    help="Start programs in a sandbox (Linux, bubblewrap): read-only files, no network, only their "
     "own processes.",
 )
 option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
@@ -35,13 +33,12 @@ option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     "variants",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A variant of the rules, e.g. opening=4; the game's RULES.md has them.",
+    help="Variant of the rules, e.g. opening=4; the game's RULES.md lists them.",
 )
 
 
 def read(game: str, texts: Sequence[str]) -> dict[str, bool | int]:
-    """The options of `Position.start` that the texts give. Raises QuartetError, and
-    UnknownNameError where there is no such game."""
+    """Return options for `Position.start` by texts NAME=VALUE. Raises QuartetError."""
     known = games.load(game).info.options
     found: dict[str, bool | int] = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""What runs here: version, commit, build."""
+"""The version that is running, its commit and its build."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from quartet import registry
 from quartet.arena import builds
 
 STAMP = registry.ROOT / ".build" / "last-build"
-"""What setup.py writes in a checkout: kind of build, level of processor, compiler."""
+"""File that setup.py writes in a checkout: kind of build, level of processor, compiler."""
 BUILT = registry.ROOT / "quartet" / "source" / "built.txt"
-"""What it writes into a wheel: commit, kind of build, level of processor."""
+"""File that it writes into a wheel: commit, kind of build, level of processor."""
 
 
 def version() -> str:
-    """One line: "quartet 1.0.0, commit 0123456789ab, release x86-64-v2"."""
+    """Return one line like "quartet 1.0.0, commit 0123456789ab, release x86-64-v2"."""
     try:
         parts = [f"quartet {metadata.version('quartet')}"]
     except metadata.PackageNotFoundError:

@@ -1,38 +1,28 @@
-"""A game as the judge sees it: its reference rules and its protocol, with types."""
+"""A game for the judge: its reference rules and its protocol, with types."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, cast
 
 from core.messages import SIDES
 from core.rules import GameInfo, LineJudge, LineProtocol, Move, Position
+from core.scene import SceneModule
 from quartet import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-class TablePosition(Position, Protocol):
-    """A reference position of a game whose seats may stay empty; `text()` is what the seat to move
-    is sent."""
-
-    def without(self, seat: int) -> Self:
-        """The position with nobody on `seat`: its pieces are off the board."""
-        ...
 
 
 @dataclass(frozen=True)
-class Game:
+class JudgedGame:
     """What the judge needs of a game.
 
     Attributes:
-        info: GameInfo; the game's data sheet.
-        position: type; the class of its reference positions.
-        pass_move: Move; of a seat that is stuck.
-        protocol: the judge's language. Games whose judge exchanges files have `parse_answer` and
-            `format_answer` alone.
+        info: The game's data sheet.
+        position: Class of its reference positions.
+        pass_move: The move of a seat that has no other.
+        protocol: The judge's protocol. Games by the file protocol have only `parse_answer` and
+            `format_answer`.
     """
 
     info: GameInfo
@@ -41,12 +31,12 @@ class Game:
     protocol: LineProtocol
 
     def label(self, seat: int) -> str:
-        """What people call a seat: as the judge does, or by its number from 1."""
+        """Return the name of a seat: the judge's, or its number from 1."""
         return SIDES[seat] if self.info.lines is not None else str(seat + 1)
 
     @property
     def lines(self) -> LineJudge:
-        """How the judge speaks lines. Raises ValueError where it does not."""
+        """The line protocol's settings. Raises ValueError if the judge has another protocol."""
         if self.info.lines is None:
             raise ValueError(f"the judge of {self.info.name} does not speak lines")
         return self.info.lines
@@ -57,9 +47,9 @@ class Start:
     """Where a game begins.
 
     Attributes:
-        seed: int; of the board, the bag, the opening, where chance chooses them.
-        options: Mapping; variants of the rules, as `Position.start` takes them.
-        text: str | None; a position instead, as `Position.parse` reads it.
+        seed: Seed of the board, the bag, or the opening.
+        options: Variants of the rules, as for `Position.start`.
+        text: A position instead, as for `Position.parse`.
     """
 
     seed: int
@@ -67,20 +57,25 @@ class Start:
     text: str | None = None
 
     def position(self, rules: Any) -> Any:
-        """The start by these rules, be they the reference or the fast ones. Raises TextError."""
+        """Return the start by these rules, the reference or the fast ones. Raises TextError."""
         if self.text is not None:
             return rules.parse(self.text, **self.options)
         return rules.start(self.seed, **self.options)
 
 
+def scene(game: str) -> SceneModule:
+    """Return the `scene.py` of a game. Raises NotBuiltError if it has none."""
+    return cast("SceneModule", registry.load(game, "scene"))
+
+
 @cache
-def load(name: str) -> Game:
-    """The game called `name`.
+def load(name: str) -> JudgedGame:
+    """Return the game called `name`.
 
     Raises:
-        UnknownNameError: there is none.
-        NotBuiltError: it needs compiled modules even for this.
+        UnknownNameError: There is no such game.
+        NotBuiltError: It needs compiled modules even for its rules.
     """
     reference = registry.load(name, "reference")
     protocol: Any = registry.load(name, "protocol")
-    return Game(reference.INFO, reference.Position, reference.PASS, protocol)
+    return JudgedGame(reference.INFO, reference.Position, reference.PASS, protocol)

@@ -1,48 +1,44 @@
-"""The rules of the table: clocks, memory, and what a foul costs. The rules of play are the
-game's."""
+"""Table rules: clocks, memory, and what a forfeit costs. The rules of play belong to the game."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.rules import GameInfo
+from core.rules import GameInfo
 
 
 class Penalty(StrEnum):
-    """What a foul costs."""
+    """What a forfeit costs."""
 
     TURN = "turn"
-    """The turn: nothing moves, and the game goes on."""
+    """The turn: nothing moves, and the game continues."""
     OUT = "out"
-    """Disqualification: the player is passed over from then on, and ranks last."""
+    """Disqualification: the player has no more turns, and ranks last."""
     GAME = "game"
-    """The game ends, and the player has lost it."""
+    """The game."""
 
 
 @dataclass(frozen=True)
 class TableRules:
-    """What players are allowed.
+    """Limits of the players.
 
     Attributes:
-        clocks: tuple[int, ...]; milliseconds of every seat, for a move or for the whole game.
-        per_move: bool; whether the clocks run anew for every move.
-        foul: Penalty.
-        megabytes: float | None; resident memory of all processes of a player, in units of 2**20
-            bytes, None for no limit.
-        ready_ms: int; until a living program's answer to READY.
-        cpu: bool; whether clocks count processor time of all processes and threads of a program, as
-            NYPC's graders say (also what it uses while the opponent is to move), instead of wall clock.
-        asks_stuck: bool; whether a seat that can only pass is asked for its pass.
+        clocks: Milliseconds of every seat, for a move or for the whole game.
+        per_move: True if the clocks are for a move.
+        penalty: What a forfeit costs.
+        megabytes: Resident memory of all processes of a player, in units of 2**20 bytes; None for
+            no limit.
+        ready_ms: Milliseconds until a persistent program's answer to READY.
+        cpu: True if clocks count the processor time of all processes and threads of a program, as
+            NYPC's graders do, instead of wall clock. Time used during the opponent's turn counts.
+        asks_stuck: True if a seat that can only pass is asked for its pass.
     """
 
     clocks: tuple[int, ...]
     per_move: bool
-    foul: Penalty
+    penalty: Penalty
     megabytes: float | None = None
     ready_ms: int = 3000
     cpu: bool = False
@@ -58,13 +54,16 @@ def table_rules(
     cpu: bool = False,
     disqualify: bool = False,
 ) -> TableRules:
-    """The rules of the game's judge, where nothing else is given.
+    """Return the table rules of a game's judge, with changes.
 
     Args:
-        info: GameInfo.
-        ms: the clock of every seat in milliseconds, None for the judge's.
-        megabytes, ready_ms, cpu: as in TableRules.
-        disqualify: bool; the first foul puts a player out, in games that go on after one.
+        info: The game.
+        ms: Clock of every seat in milliseconds, None for the judge's.
+        megabytes: As in TableRules; None for the judge's limit.
+        ready_ms: As in TableRules; None for the judge's limit.
+        cpu: As in TableRules.
+        disqualify: True if the first forfeit disqualifies a player, in games that continue after
+            it.
     """
     given = list(ms or [None] * info.players)
     if info.lines is not None:
@@ -78,7 +77,7 @@ def table_rules(
     return TableRules(
         clocks=tuple(max(1, round(usual if own is None else own)) for own in given),
         per_move=not lines,
-        foul=Penalty.GAME if lines else Penalty.OUT if disqualify else Penalty.TURN,
+        penalty=Penalty.GAME if lines else Penalty.OUT if disqualify else Penalty.TURN,
         megabytes=megabytes or memory,
         ready_ms=ready if ready_ms is None else ready_ms,
         cpu=cpu,

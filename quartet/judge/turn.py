@@ -1,4 +1,4 @@
-"""What a match yields: turns, and in the end a result. Both are lines of our logs, too."""
+"""Turns and the result of a match; both are also lines of JSON Lines logs."""
 
 from __future__ import annotations
 
@@ -15,46 +15,44 @@ Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Verdict(StrEnum):
-    """Why a turn counted or was lost; a sentence for people goes with it wherever it is
-    recorded."""
+    """Why a turn counted or was forfeited. Records have a sentence with it."""
 
     OK = "ok"
     """A legal move was played."""
     PASS = "pass"  # noqa: S105
-    """No move was possible: the turn passed by itself and nobody was asked."""
+    """No move was possible: the turn passed without asking the seat."""
     LATE = "late"
-    """The time was up before an answer, or before the program had ended where it must."""
+    """The time was up before the answer, or before the exit of a program that must exit."""
     MEMORY = "memory"
     """The program and its children together held more memory than allowed."""
     CRASHED = "crashed"
-    """The program could not be started, or failed, or closed its output, without a legal move."""
+    """The program did not start, failed, or closed its output, without a legal move."""
     MISSING = "missing"
-    """The program ended well, but left no answer."""
+    """The program exited with status 0, but without an answer."""
     MALFORMED = "malformed"
     """The answer cannot be read as a move."""
     ILLEGAL = "illegal"
     """The answer is a move that the rules forbid."""
     RESIGNED = "resigned"
-    """A person has given the game up."""
+    """A human has resigned."""
 
     @property
     def lost(self) -> bool:
-        """Whether the player forfeited the turn."""
+        """Return True if the player forfeited the turn."""
         return self not in ("ok", "pass")  # several times a ply: members cost more than texts
 
 
 class Termination(StrEnum):
-    """Why a game ended, in the words of the judges that speak lines."""
+    """Why a game ended, in the terms of line-protocol judges."""
 
     SCORE = "score"
-    """It was played to its end, and somebody has won alone."""
+    """It was played to its end and has one winner."""
     DRAW = "draw"
     """It was played to its end, and the first place is shared."""
     TLE = "tle"
     """A player's time was up."""
     RE = "re"
-    """A player could not be started, has died, closed its output, or gave no answer that can be
-    read."""
+    """A player did not start, died, closed its output, or gave an unreadable answer."""
     ILLEGAL = "illegal"
     """A player made a move that the rules forbid."""
     MEMORY = "memory"
@@ -62,37 +60,38 @@ class Termination(StrEnum):
 
     @classmethod
     def of(cls, verdict: Verdict) -> Termination:
-        """How a game ends that is lost by this foul."""
+        """Return how a game ends that is lost by a forfeit with this verdict."""
         known = {Verdict.LATE: cls.TLE, Verdict.ILLEGAL: cls.ILLEGAL, Verdict.MEMORY: cls.MEMORY}
         return known.get(verdict, cls.RE)
 
 
 class Turn(msgspec.Struct, frozen=True, tag="turn", forbid_unknown_fields=True, omit_defaults=True):
-    """One turn of one seat. Turns of empty seats and of disqualified players leave none.
+    """One turn of one seat. Empty seats and disqualified players have no turns.
 
     Attributes:
-        ply: int, from 0.
-        seat: int, whose turn it was.
-        input: str; what the program was sent, where the judge exchanges files.
-        output: str | None; the beginning of the answer (`folder.ANSWER_LIMIT` bytes, one character
-            for each byte), None where there was none.
-        output_size: int; true size of the answer in bytes.
-        verdict: Verdict.
-        reason: str; why, in one sentence; it may also remark on a turn that counted.
-        move: Move | None; in absolute coordinates, None where the turn was lost.
-        seconds: float; wall clock from the question to the answer.
-        megabytes: float; peak of resident memory in units of 2**20 bytes, where it is known.
-        exit: int | None; exit status of a program that is started for every move, -n for signal n,
-            None where it did not end by itself.
-        stderr: str; the beginning of that program's standard error; stderr_size: int, all bytes.
-        left_behind: int; processes that it left running.
-        drawn: int | None; what chance gave the seat after its move.
-        ms: int; what the turn took from a clock that is for the whole game, in milliseconds.
-        code: str; what the game's judge calls the foul.
-        overloaded: bool; whether the machine is to blame for a time-out, at least in part.
-        said: tuple; (seat, line) of what living programs have written to standard error since the
-            turn before.
-        info: SearchInfo | None; what the player told of its search.
+        ply: Ply, from 0.
+        seat: Seat that moved.
+        input: What the program was sent, by the file protocol.
+        output: Beginning of the answer (`folder.ANSWER_LIMIT` bytes, one character for each byte);
+            None if there was none.
+        output_size: Size of the answer in bytes.
+        verdict: The verdict.
+        reason: A sentence about the verdict, or about a turn that counted.
+        move: The move in absolute coordinates; None if the turn was forfeited.
+        seconds: Wall clock from the question to the answer.
+        megabytes: Peak of resident memory in units of 2**20 bytes, if it is known.
+        exit: Exit status of a program that is started once per move, -n for signal n; None if it
+            did not exit by itself.
+        stderr: Beginning of that program's standard error.
+        stderr_size: Size of its standard error in bytes.
+        left_behind: Number of processes that it left running.
+        drawn: What chance gave the seat after its move.
+        ms: Milliseconds charged to a clock for the whole game.
+        code: What the game's judge calls the forfeit.
+        overloaded: True if an overloaded machine is to blame for a time-out, at least in part.
+        said: (seat, line) of what persistent programs have written to standard error since the
+            previous turn.
+        info: What the player reported of its search.
     """
 
     ply: Count
@@ -118,15 +117,15 @@ class Turn(msgspec.Struct, frozen=True, tag="turn", forbid_unknown_fields=True, 
 
 
 class ExitReport(msgspec.Struct, frozen=True):
-    """What became of a program that lived for a whole game.
+    """The exit of a persistent program.
 
     Attributes:
-        exit: int | None; exit status, -n for signal n, None where we killed it.
-        asked: bool; whether it did not end by itself and had to be asked to.
-        left_behind: int; other processes that were still alive; they were killed.
-        seconds: float; processor time of all its processes together.
-        megabytes: float; the largest resident memory of all its processes together that was seen,
-            in units of 2**20 bytes.
+        exit: Exit status, -n for signal n; None if the judge killed it.
+        asked: True if it did not exit by itself and was sent SIGTERM.
+        left_behind: Number of other processes that were alive; they were killed.
+        seconds: Processor time of all its processes together.
+        megabytes: Highest sampled resident memory of all its processes together, in units of 2**20
+            bytes.
     """
 
     exit: int | None
@@ -139,24 +138,24 @@ class ExitReport(msgspec.Struct, frozen=True):
 class Result(
     msgspec.Struct, frozen=True, tag="result", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """How a game ended; for every seat, with None where nobody sits.
+    """The end of a game. Tuples have an item for each seat, None for an empty one.
 
     Attributes:
-        plies: int; of the game, turns without a record included.
-        scores: tuple[int | None, ...]; as the game counts them.
-        places: tuple[int | None, ...]; from 1, shared by equals.
-        shares: tuple[float, ...]; of the win, they add up to 1.
-        lost: tuple[int, ...]; turns that each seat has lost.
-        disqualified: tuple[int, ...]; seats that are out.
-        termination: Termination.
-        reason: str; why the game ended, in one sentence.
-        offender: int | None; the seat whose foul ended the game; code: str, what the judge calls
-            it.
-        overloaded: bool; whether the foul is a time-out for which the machine is to blame, at least
-            in part. It counts all the same.
-        notes: tuple[str, ...]; what else was not as it should be.
-        exits: tuple[ExitReport | None, ...]; what became of programs that lived for the game.
-        said: tuple; (seat, line) of what they wrote to standard error after the last turn.
+        plies: Plies of the game, turns without a record included.
+        scores: Scores, as the game counts them.
+        places: Places from 1; equal scores share one.
+        shares: Win shares; they add up to 1.
+        lost: Number of turns that each seat has forfeited.
+        disqualified: Seats that are disqualified.
+        termination: Why the game ended.
+        reason: The same in one sentence.
+        offender: Seat whose forfeit ended the game; None if none did.
+        code: What the judge calls that forfeit.
+        overloaded: True if it is a time-out for which an overloaded machine is to blame, at least
+            in part. It counts nevertheless.
+        notes: Other irregularities, a sentence each.
+        exits: Exits of persistent programs.
+        said: (seat, line) of what they wrote to standard error after the last turn.
     """
 
     plies: Count
@@ -176,23 +175,23 @@ class Result(
 
     @property
     def winner(self) -> int | None:
-        """The seat that has won alone, or None."""
+        """The seat that has won alone; None after a draw."""
         return self.places.index(1) if self.places.count(1) == 1 else None
 
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises where data is not what it should be."""
+"""Exceptions of msgspec for invalid data."""
 
 
 def encode(value: object) -> Any:
-    """What msgspec does not know, as what it does: for `enc_hook`."""
+    """Convert a SearchInfo for msgspec: `enc_hook`."""
     if isinstance(value, SearchInfo):
         return [value.move, value.score, value.depth, value.nodes, value.seconds, value.pv]
     raise NotImplementedError(type(value))
 
 
 def decode(kind: type, value: Any) -> Any:
-    """The reverse of `encode`: for `dec_hook`. Raises ValueError."""
+    """Reverse `encode`: `dec_hook`. Raises ValueError."""
     if kind is not SearchInfo:
         raise NotImplementedError(kind)
     move, score, depth, nodes, seconds, pv = value

@@ -1,4 +1,4 @@
-"""The boards of a game's positions, each by what has changed since the one before."""
+"""The boards of a game's positions, each as its changes since the one before."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from core.scene import Piece, Scene
 
 Holding = list[tuple[int, list[int]]]
-"""Of every hand the seat and the numbers of its pieces."""
+"""(seat, piece numbers) of every hand."""
 
 
 class Boards:
-    """Boards that come one by one.
+    """A growing series of boards.
 
     Attributes:
-        board: Board; it grows. hands: Holding | None; of the last frame, as `Board.hands` has it.
+        board: All frames so far.
+        hands: The hands of the last frame, None if nothing changed, as in `Board.hands`.
     """
 
     def __init__(self, first: Scene) -> None:
@@ -40,7 +41,7 @@ class Boards:
         self.add(first)
 
     def add(self, scene: Scene) -> None:
-        """One more frame."""
+        """Add a frame."""
         now = {self._cells[piece.cell]: self._number(piece) for piece in scene.pieces}
         changes = {cell: now.get(cell, -1) for cell in {*now, *self._shown}}
         self.board.frames.append(
@@ -69,7 +70,7 @@ class Boards:
 
 
 def boards(scenes: Iterable[Scene]) -> Boards:
-    """The boards of all positions of a game."""
+    """Return the boards of all positions of a game."""
     first, *rest = scenes
     found = Boards(first)
     for scene in rest:

@@ -1,16 +1,16 @@
-"""From an engine's score to the probability of winning: one calibration for an engine of a game.
+"""Calibrations: from an engine's score to the win probability, one per engine and game.
 
-Two seats: the logit of the mover's share is a sum over KNOTS phases, of which the two that are next to
-the position's phase count, by their distance:
+Two seats: the logit of the mover's win probability is a sum over KNOTS phases. Only the two phases
+next to the position's have weight, by their distance:
 
-    logit p = sum_k hat_k(phase) * (bias_k + slope_k * x + bend_k * x / (1 + |x|)),   x = score / unit
+    logit p = sum_k weight_k(phase) * (bias_k + slope_k * x + bend_k * x / (1 + |x|)),   x = score / unit
 
-More seats: every seat's share as the engine expects it, to a power that depends on the phase, scaled to
-add up to 1:
+More seats: the engine's win share q_s of every seat, to a power that depends on the phase, scaled
+to add up to 1:
 
-    p_s = q_s ** sum_k hat_k(phase) * slope_k / sum over all seats
+    p_s = q_s ** sum_k weight_k(phase) * slope_k / sum over all seats
 
-The phase is the ply by the plies of a long game, at most 1.
+The phase is the ply divided by the plies of a long game, at most 1.
 """
 
 from __future__ import annotations
@@ -29,30 +29,32 @@ from quartet.judge.turn import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quartet.review.engines import Found
+    from quartet.review.engines import SearchResult
 
 FILE = "calibration.json"
-"""In the folder of its game."""
+"""Name of the file in the game's folder."""
 KNOTS = 5
-"""Phases at which the parameters are fitted, from 0 to 1."""
-LEAST_SHARE = 1e-4
-"""Shares that an engine rules out count so much."""
+"""Number of phases, evenly spaced from 0 to 1, at which parameters are fitted."""
+MIN_SHARE = 1e-4
+"""Lower bound of a share that the engine does not rule out."""
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
-    """How much an engine's scores mean, and where that is known from.
+    """The meaning of an engine's scores, and its origin.
 
     Attributes:
-        engine: str; whom it is for. nodes: int; of its searches.
-        plies: int; of a long game: phase 1. unit: float; of the scores; 0 for shares.
-        bias, slope, bend: tuple[float, ...]; by phase, KNOTS each; of shares, `slope` alone.
-        command: str; seed: int; commit: str; date: str; where it was made.
-        games: int; that it was fitted on. positions: int; of them.
-        players: tuple[str, ...]; who played.
-        error: float | None; mean absolute error over ten equally filled bins, on `held_back` games.
-        error95: tuple[float, float] | None; its interval by bootstrap over games.
-        held_back: int; games. curve: tuple; for every bin the mean prediction, the mean outcome,
-            and how many predictions.
+        engine: Name of the engine.
+        nodes: Nodes per search.
+        plies: Length of a long game: phase 1.
+        unit: Unit of the scores; 0 for shares.
+        bias, slope, bend: Parameters by phase, KNOTS each; shares have only `slope`.
+        command, seed, commit, date: How it was made.
+        games, positions: Number of games, and of their positions, that it was fitted to.
+        players: The players of these games.
+        error: Mean absolute error over ten equally filled bins, on held-out games.
+        error95: Its 95 % interval, by bootstrap over games.
+        held_back: Number of held-out games.
+        curve: For every bin the mean prediction, the mean outcome and the number of predictions.
     """
 
     engine: str
@@ -74,15 +76,16 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     held_back: int = 0
     curve: tuple[tuple[float, float, int], ...] = ()
 
-    def shares(self, found: Found, ply: int, seat: int, seats: int) -> tuple[float, ...] | None:
-        """Every seat's share of the win.
+    def shares(
+        self, found: SearchResult, ply: int, seat: int, seats: int
+    ) -> tuple[float, ...] | None:
+        """Return every seat's win probability; None if the engine gave no score.
 
         Args:
-            found: Found; what the engine says. ply: int. seat: int; to move. seats: int; of the
-                game.
-
-        Returns:
-            None where the engine gave no score; what is proven stays as it is.
+            found: The engine's search; a proven outcome stays as it is.
+            ply: Ply of the position.
+            seat: Seat to move.
+            seats: Number of seats.
         """
         if found.proven:
             return found.shares
@@ -94,7 +97,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         return (mine, 1 - mine) if seat == 0 else (1 - mine, mine)
 
     def probability(self, score: float, ply: int) -> float:
-        """Of the side to move."""
+        """Return the win probability of the side to move."""
         x = score / self.unit
         hats = weights(ply, self.plies)
         bent = x / (1 + abs(x))
@@ -105,27 +108,32 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         return 1 / (1 + math.exp(-min(max(logit, -40.0), 40.0)))
 
     def tempered(self, shares: Sequence[float], ply: int) -> tuple[float, ...]:
-        """Shares as they turn out, by shares as the engine expects them."""
+        """Return calibrated shares for the engine's shares."""
         power = sum(hat * self.slope[k] for k, hat in enumerate(weights(ply, self.plies)))
-        raised = [max(share, LEAST_SHARE) ** power if share > 0 else 0.0 for share in shares]
+        raised = [max(share, MIN_SHARE) ** power if share > 0 else 0.0 for share in shares]
         total = sum(raised) or 1.0
         return tuple(value / total for value in raised)
 
 
 def weights(ply: int, plies: int) -> list[float]:
-    """How much each of the KNOTS phases counts at a ply: two at most, which add up to 1."""
+    """Return the weight of each phase at a ply: two at most are not 0, and they add up to 1."""
     place = min(1.0, ply / plies) * (KNOTS - 1)
     return [max(0.0, 1 - abs(place - k)) for k in range(KNOTS)]
 
 
 def place_of(game: str) -> Path:
-    """The file of a game's calibrations."""
+    """Return the file of a game's calibrations."""
     module = registry.load(game, "reference")
     return Path(str(module.__file__)).with_name(FILE)
 
 
 def read_all(file: Path) -> dict[str, Calibration]:
-    """The calibrations in a file, by engine; none where there is no file. Raises TextError."""
+    """Read the calibrations in a file, by engine; {} if there is no file.
+
+    Raises:
+        QuartetError: The file cannot be read.
+        TextError: It does not hold calibrations.
+    """
     try:
         data = file.read_bytes()
     except FileNotFoundError:
@@ -135,17 +143,17 @@ def read_all(file: Path) -> dict[str, Calibration]:
     try:
         found = msgspec.json.decode(data, type=list[Calibration])
     except UNREADABLE as error:
-        raise TextError(f"{file} holds no calibrations: {error}") from error
+        raise TextError(f"{file} does not hold calibrations: {error}") from error
     return {calibration.engine: calibration for calibration in found}
 
 
 def of_engine(game: str, engine: str, file: Path | None = None) -> Calibration | None:
-    """The calibration of an engine, None where there is none."""
+    """Return the calibration of an engine, or None."""
     return read_all(file or place_of(game)).get(engine)
 
 
 def keep(file: Path, calibration: Calibration) -> None:
-    """Write a calibration into a file, beside those of other engines. Raises QuartetError."""
+    """Write a calibration into a file, next to those of other engines. Raises QuartetError."""
     known = {**read_all(file), calibration.engine: calibration}
     data = msgspec.json.format(msgspec.json.encode([known[name] for name in sorted(known)]))
     try:

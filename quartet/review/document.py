@@ -1,4 +1,4 @@
-"""What a review says: one JSON document for a log. The page and the text are made from it alone."""
+"""The document of a review, one JSON object per log. Page and text are made from it alone."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from typing import Any
 import msgspec
 
 VERSION = 1
-"""Of the document."""
+"""Version of the document."""
 LABELS = ("best", "good", "inaccuracy", "mistake", "blunder")
-"""By what a move loses."""
+"""Labels of moves, by the win probability they lose."""
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3)
-"""Where each label but the first begins, in win probability."""
-FORCED, FOUL = "forced", "foul"
-"""Labels of turns with one legal move, and of turns that were lost."""
+"""Loss of win probability from which each label but the first applies."""
+FORCED, FORFEITED = "forced", "foul"
+"""Labels of turns with one legal move, and of forfeited turns."""
 
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A move that could have been played.
 
     Attributes:
-        move: str; as the judge writes it. parts: tuple[str, ...]; the cells it names.
-        share: float | None; the mover's win probability after it. score: float | None; for the
-            mover, in the engine's unit.
-        proven: bool.
+        move: As the judge writes it.
+        parts: Names of its cells.
+        share: The mover's win probability after it.
+        score: For the mover, in the engine's unit.
+        proven: True if the outcome after it is certain.
+        nodes: Nodes of the searches after it.
     """
 
     move: str
@@ -31,22 +33,18 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     share: float | None = None
     score: float | None = None
     proven: bool = False
+    nodes: int = 0
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """Another move for a turn, as good as it is.
+class Attempt(Candidate, frozen=True, kw_only=True, omit_defaults=False):
+    """Another move for a turn, judged on request.
 
     Attributes:
-        move, parts, share, score, proven: as in Candidate.
-        loss, score_loss: float | None; against the engine's move. label: str; by the loss.
-        is_best: bool; whether it is the engine's move.
+        loss, score_loss: Loss compared with the best move.
+        label: By the loss.
+        is_best: True if it is the best move.
     """
 
-    move: str
-    parts: tuple[str, ...]
-    share: float | None
-    score: float | None
-    proven: bool
     loss: float | None
     score_loss: float | None
     label: str
@@ -54,11 +52,14 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Second(msgspec.Struct, frozen=True):
-    """What another engine says of a turn.
+    """Another engine's opinion of a turn.
 
     Attributes:
-        engine: str. best: str; its move. loss: float | None; by it. label: str.
-        score_loss: float | None; in its unit.
+        engine: Name of the engine.
+        best: Its move.
+        loss: Win probability that the move played lost, by this engine.
+        label: By the loss.
+        score_loss: The loss in its unit.
     """
 
     engine: str
@@ -72,31 +73,36 @@ class TurnReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One turn.
 
     Attributes:
-        ply: int, from 0. seat: int.
-        move: str; as the judge writes it, "-" for a lost turn. parts: tuple[str, ...]; its cells.
-        verdict: str; reason: str; as in `quartet.judge.turn.Turn`.
-        seconds: float. clock: int | None; milliseconds left afterwards, of a clock for the game.
-        scores: tuple[int | None, ...]; on the board afterwards.
-        shares: tuple[float, ...] | None; everybody's win probability afterwards.
-        expected: tuple[float, ...] | None; the same before chance had its part, where it has one.
-        score: float | None; of the position before, for the mover, in the engine's unit.
-        best: Candidate | None; the engine's move. line: tuple[str, ...]; what it expects.
-        is_best: bool; whether it was played.
-        loss: float | None; win probability that the move lost against the best; None without a
-            calibration. score_loss: float | None; the same in the engine's unit.
-        label: str; one of LABELS, FORCED or FOUL; empty without a calibration.
-        luck: float | None; win probability that chance gave, over what was to be expected.
-        proven: bool; whether the loss is certain: both positions are solved.
-        missed_win: bool. idle: bool; whether the time spent here could change nothing.
-        gain: float; by how much the move changed the mover's lead on the board. best_gain: float |
-            None; the same of the engine's move.
-        overlooked: tuple[tuple[str, float], ...]; moves that gain the most at once, where they gain
-            more than the one played. overlooked_count: int; how many gain more.
-        harm: tuple[float, ...]; what the move took from every seat, of its share.
-        candidates: tuple[Candidate, ...]; where the move was not good.
-        remarks: tuple[tuple[int | None, str], ...]; what programs said then.
-        second_opinions: tuple[Second, ...]; of other engines.
-        kind: str; of a loss: foul, missed win, ending, overlooked, judgement.
+        ply: From 0.
+        seat: Seat of the mover.
+        move: As the judge writes it; "-" for a forfeited turn.
+        parts: Names of its cells.
+        verdict, reason: As in `quartet.judge.turn.Turn`.
+        seconds: Time used.
+        clock: Milliseconds left after the turn, of a clock for the game.
+        scores: On the board after the turn.
+        shares: Every seat's win probability after the turn.
+        expected: The same before chance decided; None if it does not.
+        score: Of the position before, for the mover, in the engine's unit.
+        best: The best move. Its share is the mover's win probability before the turn.
+        line: The best move and the moves that the engine expects next.
+        is_best: True if the best move was played.
+        loss: Win probability that the move lost compared with the best; None without a calibration.
+        score_loss: The same in the engine's unit.
+        label: One of LABELS, FORCED or FORFEITED; empty without a calibration.
+        luck: Win probability given by chance, compared with the mean over all draws.
+        proven: True if the loss is certain: both positions are solved.
+        missed_win: True if a win was lost.
+        idle: True if the time used here could change nothing.
+        gain: Change of the mover's lead on the board.
+        best_gain: The same for the best move.
+        overlooked: Moves with a higher gain than the one played, the highest first.
+        overlooked_count: Number of moves with a higher gain.
+        harm: Win probability that the move took from every seat.
+        candidates: Best moves and the one played, the best first, if the move was not good.
+        remarks: Output of programs during the turn, as (seat, text).
+        second_opinions: Of other engines.
+        kind: Of a loss: foul, missed win, ending, overlooked or judgement.
     """
 
     ply: int
@@ -133,18 +139,24 @@ class TurnReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SeatReview(msgspec.Struct, frozen=True, kw_only=True):
-    """One seat.
+    """The totals of a seat.
 
     Attributes:
-        seat: int. name: str; what the judge calls it. player: str | None; None where nobody sits.
-        turns: int; with a choice. accuracy: float | None; 0 to 100, see `quartet.review.figures`.
-        loss: float | None; win probability lost in all. score_loss: float | None; in the engine's
-            unit.
-        labels: dict[str, int]; how many turns have each.
-        missed_wins: int. luck: float | None; what chance gave it in all.
-        seconds: float; all its time. idle_seconds: float; that spent where it did not matter.
-        gain: float; points that its moves swung. best_gain: float; those of the engine's moves.
-        overlooked: int; turns at which another move gained more at once.
+        seat: Number of the seat.
+        name: As the judge calls it.
+        player: None for an empty seat.
+        turns: Turns with a choice.
+        accuracy: 0 to 100, see `quartet.review.figures`.
+        loss: Win probability lost in all turns together.
+        score_loss: The same in the engine's unit.
+        labels: Number of turns per label.
+        missed_wins: Turns that lost a win.
+        luck: Win probability given by chance in all turns together.
+        seconds: Time used.
+        idle_seconds: Time used in turns that could change nothing.
+        gain: Points gained by its moves.
+        best_gain: Points gained by the best moves.
+        overlooked: Turns in which another move gained more at once.
     """
 
     seat: int
@@ -168,8 +180,11 @@ class EngineUsed(msgspec.Struct, frozen=True):
     """An engine that was asked.
 
     Attributes:
-        name: str. nodes: int; of a search. calibrated: bool. error: float | None; of its
-            calibration, in win probability. calibrated_nodes: int | None; what it was fitted at.
+        name: As on the command line.
+        nodes: Nodes per search.
+        calibrated: True if it has a calibration.
+        error: Mean absolute error of the calibration, in win probability.
+        calibrated_nodes: Nodes per search of the calibration.
     """
 
     name: str
@@ -180,16 +195,17 @@ class EngineUsed(msgspec.Struct, frozen=True):
 
 
 class Board(msgspec.Struct, frozen=True):
-    """The boards of all positions, as `GAME/scene.py` tells them.
+    """The boards of all positions, as `GAME/scene.py` describes them.
 
     Attributes:
-        cells: list of [name, x, y, ground]. columns, rows: lists of [place, label].
-        pieces: list of [owner, text, colour]; every kind of piece there is.
-        frames: list; for the start, then for every turn, the changes: cell number, piece number or
-            -1, and so on.
-        hands: list; the same for hands: for every frame a list of [seat, piece numbers], None where
-            nothing changed. Empty where there are none.
-        corners: bool; whether a move covers the rectangle between its two cells.
+        cells: [name, x, y, ground] of every cell.
+        columns, rows: [place, label] of every column and row.
+        pieces: [owner, text, colour] of every kind of piece.
+        frames: For the start and every turn, the changed cells: cell number, piece number or -1,
+            and so on.
+        hands: The same for hands: [seat, piece numbers] of every hand, None if nothing changed.
+            Empty for a game without hands.
+        corners: True if a move covers the rectangle between its two cells.
     """
 
     cells: list[tuple[str, float, float, str]]
@@ -202,24 +218,29 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
-    """A log, reviewed.
+    """The review of a log.
 
     Attributes:
-        version: int; VERSION. log: str; its path.
-        complaint: str; why it could not be reviewed, in one line; then there is nothing else.
-        game: str. title: str. score_name: str; what is counted.
-        engines: tuple[EngineUsed, ...]; the first one's opinion counts.
-        thresholds: tuple[float, ...].
-        players: tuple[str | None, ...]. names: tuple[str, ...]; of the seats.
-        over: bool; whether the game came to an end. notes: tuple[str, ...]; of the log.
-        scores, places, shares: tuple; how it stands at the end of the log.
-        start: tuple[float, ...] | None; win probabilities before the first turn.
-        turns: tuple[TurnReview, ...]. seats: tuple[SeatReview, ...].
-        turning_point: int | None; the number of the turn from which the winner led to the end.
-        harm: tuple; for more than two seats: what every seat (row) took from every other (column).
-        worst: tuple[int, ...]; numbers of the turns that lost the most, the worst first.
-        differences: tuple[int, ...]; turns on which engines differ by two labels or more.
-        board: Board | None.
+        version: VERSION.
+        log: Path of the log.
+        complaint: Why it could not be reviewed, in one line. Then all other fields are empty.
+        game, title: Name of the game in the registry and for people.
+        score_name: What the score counts.
+        engines: The engines asked; the first one's verdict counts.
+        thresholds: Of the labels, see THRESHOLDS.
+        players: The players by seat; None for an empty seat.
+        names: The seats, as the judge calls them.
+        over: True if the game came to an end.
+        notes: Peculiarities of the log.
+        scores, places, shares: The result by seat.
+        start: Every seat's win probability before the first turn.
+        turns: All turns.
+        seats: Totals of all seats.
+        turning_point: Number of the turn from which the winner led to the end.
+        harm: With more than two seats: what every seat (row) took from every seat (column).
+        worst: Numbers of the turns that lost the most, the worst first.
+        differences: Numbers of the turns on which engines differ by two labels or more.
+        board: The boards of all positions.
     """
 
     version: int = VERSION
@@ -248,5 +269,5 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(data: bytes | Any) -> Review:
-    """A review by its JSON."""
+    """Parse a review from JSON."""
     return msgspec.json.decode(data, type=Review)

@@ -1,4 +1,4 @@
-"""What an engine says of a position, for any engine of any game: built in, or behind UAI."""
+"""Searches of positions by any engine of any game, built in or behind UAI."""
 
 from __future__ import annotations
 
@@ -6,44 +6,45 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.background import BackgroundSearch
-from core.engine import CANDIDATES, EXPECTATION, FORGET, MULTIPV, SOLVE, can
+from core.engine import CANDIDATES, EXPECTATION, MULTIPV, NEW_GAME, SOLVE, STOP, can
 from core.errors import QuartetError, RuleError
 from core.limits import Limits
 from core.rules import places, shares
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.seats.engine import fast_rules
-from quartet.review.uai import Uai
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from core.limits import SearchInfo
     from core.rules import Move
-    from quartet.judge.game import Game
+    from quartet.judge.game import JudgedGame
 
 BOT = "bot"
-"""The game's own engine."""
+"""Name of the game's own engine."""
 UAI = "uai:"
-"""The prefix of engines that speak UAI."""
+"""Prefix of the command of a UAI engine."""
 MATE, MATE_SPAN = 30_000, 1_000
-"""Scores from MATE - MATE_SPAN are forced wins: MATE less the plies to them."""
+"""A forced win in n plies scores MATE - n; scores from MATE - MATE_SPAN are forced wins."""
+ANSWER_SECONDS = 60.0
+"""Longest wait for an answer of a UAI engine."""
 USUAL_NODES = 2_000
-"""Of an engine that has no calibration and no limits for its fingerprint."""
+"""Nodes per search of a game that has no engine."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """What an engine says of a position.
+class SearchResult:
+    """What a search finds.
 
     Attributes:
-        move: Move | None; the best one, None where the game is over.
-        score: float | None; for the side to move, in the engine's unit; None where it gives none.
-        shares: tuple[float, ...] | None; of every seat, where the engine knows them, or they are
-            proven.
-        proven: bool; whether the outcome is certain.
-        line: tuple[Move, ...]; the principal variation.
-        depth: int. nodes: int.
+        move: The best move; None after the end of the game.
+        score: For the side to move, in the engine's unit; None if the engine gives none.
+        shares: Win share of every seat, if the engine knows it or it is proven; else None.
+        proven: True if the outcome is certain.
+        line: The principal variation.
+        depth: Depth reached, in plies.
+        nodes: Nodes searched.
     """
 
     move: Move | None = None
@@ -55,73 +56,74 @@ class Found:
     nodes: int = 0
 
 
-class Asker:
-    """An engine that is asked about the positions of one game after the other.
+class Analyser:
+    """An engine that analyses positions of one game after the other.
 
     Attributes:
-        game: Game. name: str; of the engine, as on the command line.
-        nodes: int; of a search.
-        solves: bool; whether it proves endings.
+        game: The game.
+        name: Name of the engine, as on the command line.
+        nodes: Nodes per search.
+        rules: Class of its positions.
+        solves: True if it can solve endings.
+        stops: True if its search can be stopped.
     """
 
     def __init__(self, game: str, name: str, nodes: int | None = None) -> None:
-        """Make it ready.
+        """Start the engine.
 
         Args:
-            game: str. name: str; "bot", a built-in player, or "uai:COMMAND".
-            nodes: int | None; of a search, by default those of the engine's fingerprint.
+            game: Name of the game.
+            name: "bot", a built-in player, or "uai:COMMAND".
+            nodes: Nodes per search; None for those of the engine's fingerprint.
 
         Raises:
-            QuartetError: there is no such engine, or it cannot be started.
+            QuartetError: There is no such engine, or it cannot be started.
         """
-        self.game: Game = games.load(game)
+        self.game: JudgedGame = games.load(game)
         self.name = name
         self.rules = fast_rules(game)
         self._options: Mapping[str, Any] = {}
-        self._uai = Uai(game, name.removeprefix(UAI)) if name.startswith(UAI) else None
+        self._uai = _connect(game, name.removeprefix(UAI)) if name.startswith(UAI) else None
         self._engine: Any = None if self._uai is not None else self._make()
         self.nodes = nodes or usual_nodes(game)
-        self.solves = can(self._engine, SOLVE)
+        self.solves, self.stops = can(self._engine, SOLVE), can(self._engine, STOP)
 
     def begin(self, options: Mapping[str, Any]) -> None:
-        """A new game begins: nothing is known of the one before.
-
-        Args:
-            options: Mapping; variants of its rules.
-        """
+        """Begin a new game with the given variants, and forget the last one."""
         known = self.game.info.options
         self._options = {n: v for n, v in options.items() if not known[n].of_start}
         if self._uai is not None:
-            self._uai.begin()
+            self._uai.new_game()
             return
-        if can(self._engine, FORGET):
-            self._engine.forget()
-        else:  # an engine that cannot forget is made anew
+        if can(self._engine, NEW_GAME):
+            self._engine.new_game()
+        else:
             self._engine = self._make()
 
-    def ask(self, position: Any, nodes: int | None = None) -> Found:
-        """Search a position, with so many nodes, or the usual ones. Raises QuartetError."""
+    def analyse(self, position: Any, nodes: int | None = None) -> SearchResult:
+        """Search a position; `nodes` are the usual ones by default. Raises QuartetError."""
         if position.over:
             return over(self.game, position)
         view = self._view(position)
         if self._uai is not None:
-            return self._uai.ask(view, nodes or self.nodes)
+            move = self._uai.best_move(view, f"nodes {nodes or self.nodes}")
+            depth, spent = (self._uai.number(name) for name in ("depth", "nodes"))
+            return SearchResult(move, self._uai.score(), None, False, (move,), depth, spent)
         try:
             info = self._engine.choose(view, Limits(nodes=nodes or self.nodes))
-        except RuleError:  # it knows no move where the game's judge plays on
-            return Found()
+        except RuleError:  # the engine has no move, although the judge plays on
+            return SearchResult()
         return self._found(info, position, view)
 
-    def search(
-        self, position: Any, limits: Limits, report: Callable[[Found, SearchInfo], None]
+    def start_search(
+        self, position: Any, limits: Limits, report: Callable[[SearchResult, SearchInfo], None]
     ) -> BackgroundSearch:
-        """Search a position that is not over, in a thread of its own, until `stop`; for built-in
-        players.
+        """Start a search by a built-in player in its own thread.
 
         Args:
-            position: Position. limits: Limits.
-            report: called in that thread with every better outcome on the way, and what the player
-                said of it; the last one is what `outcome` gives.
+            position: A position in which the game is not over.
+            limits: Limits of the search, which `stop` of the result can end earlier.
+            report: Called in that thread with each better result and the player's own.
         """
         view = self._view(position)
 
@@ -130,12 +132,12 @@ class Asker:
 
         return BackgroundSearch(self._engine, view, limits, note)
 
-    def outcome(self, search: BackgroundSearch, position: Any) -> Found:
-        """What a search that `search` began has found; waits for it. Raises what it raised."""
+    def outcome(self, search: BackgroundSearch, position: Any) -> SearchResult:
+        """Wait for a search from `start_search` and return its result. Raises what it raised."""
         return self._found(search.outcome(), position, self._view(position))
 
-    def _found(self, info: SearchInfo, position: Any, view: Any) -> Found:
-        """What the player says, about the position that was asked about."""
+    def _found(self, info: SearchInfo, position: Any, view: Any) -> SearchResult:
+        """Translate the player's result to the seats of the position that was asked about."""
         turn = self._turn(position, view)
         known = self._engine.expectation() if can(self._engine, EXPECTATION) else None
         found = None if known is None else self._seats(known, turn)
@@ -143,7 +145,7 @@ class Asker:
         if proven and self.game.info.players == 2:
             won = (info.score > 0) == (position.to_move == 0)
             found = (1.0, 0.0) if won else (0.0, 1.0)
-        return Found(
+        return SearchResult(
             move=self._move(info.move, view, position),
             score=float(info.score),
             shares=found,
@@ -154,8 +156,7 @@ class Asker:
         )
 
     def candidates(self, position: Any) -> list[tuple[Move, float]]:
-        """Single moves and their shares, as the last search, of this position, has them; none where
-        the engine does not say."""
+        """Return moves with their shares of the last search, of this position; [] if unknown."""
         if not can(self._engine, CANDIDATES):
             return []
         view = self._view(position)
@@ -166,7 +167,7 @@ class Asker:
         ]
 
     def several(self, position: Any, number: int) -> list[Move]:
-        """The best moves, the best first, by one search; none where the engine shows one line."""
+        """Return the best moves by one search, the best first; [] if the engine shows one line."""
         if not can(self._engine, MULTIPV):
             return []
         view = self._view(position)
@@ -176,8 +177,10 @@ class Asker:
         return [self._move(told[rank], view, position) for rank in sorted(told)]
 
     def solve(self, position: Any, nodes: int) -> tuple[float, tuple[float, ...]] | None:
-        """The value of a position for the side to move, and everybody's share, when all play best;
-        None where more nodes would be needed."""
+        """Return the exact score for the side to move, and every seat's share.
+
+        Returns None if that would take more nodes.
+        """
         value = self._engine.solve(self._view(position), nodes) if self.solves else None
         if value is None:
             return None
@@ -185,7 +188,7 @@ class Asker:
         return float(value), (mine, 1 - mine) if position.to_move == 0 else (1 - mine, mine)
 
     def close(self) -> None:
-        """End the program, where it is one."""
+        """Stop the engine if it is a program."""
         if self._uai is not None:
             self._uai.close()
 
@@ -194,7 +197,7 @@ class Asker:
             return registry.load(self.game.info.name, "engine").Engine()
         return registry.load(self.game.info.name, "players").player(self.name, 0)
 
-    # Where a program is sent the board turned to its own side, so is the engine.
+    # A game that turns the board to the mover's side for programs does so for its engine.
 
     def _view(self, position: Any) -> Any:
         if isinstance(position, self.rules):
@@ -216,15 +219,15 @@ class Asker:
         return tuple(known[(seat - turn) % count] for seat in range(count))
 
 
-def over(game: Game, position: Any) -> Found:
-    """What a position is worth in which the game is over: that is certain."""
+def over(game: JudgedGame, position: Any) -> SearchResult:
+    """Return the value of a finished game's position."""
     scores = position.scores()
     won = tuple(shares(places(scores, lower_wins=game.info.lower_wins)))
-    return Found(score=lead(game, scores, position.to_move), shares=won, proven=True)
+    return SearchResult(score=lead(game, scores, position.to_move), shares=won, proven=True)
 
 
-def lead(game: Game, scores: tuple[int | None, ...], seat: int) -> float:
-    """By how much a seat is ahead of the best of the others, by the scores on the board."""
+def lead(game: JudgedGame, scores: tuple[int | None, ...], seat: int) -> float:
+    """Return by how much a seat leads the best other seat, by the scores on the board."""
     sign = -1 if game.info.lower_wins else 1
     mine = scores[seat]
     others = [sign * s for other, s in enumerate(scores) if other != seat and s is not None]
@@ -232,17 +235,27 @@ def lead(game: Game, scores: tuple[int | None, ...], seat: int) -> float:
 
 
 def usual_nodes(game: str) -> int:
-    """The nodes of a search where nothing else is said: those of the engine's fingerprint."""
+    """Return the nodes per search of the engine's fingerprint, the default."""
     if not registry.has(game, "engine"):
         return USUAL_NODES
-    limits = getattr(registry.load(game, "engine"), "BENCH_LIMITS", None)
-    return int(limits.nodes) if limits is not None and limits.nodes else USUAL_NODES
+    return registry.load(game, "engine").BENCH_LIMITS.nodes or USUAL_NODES
 
 
 def require(game: str, name: str) -> None:
-    """Raise QuartetError where a game has no such engine."""
+    """Raise QuartetError if a game has no such engine."""
     if name.startswith(UAI):
-        Uai.require(game)
+        _require_uai(game)
     elif name != BOT and not registry.is_player(game, name):
         names = ", ".join(registry.load(game, "players").NAMES)
-        raise QuartetError(f"{game} has no engine {name!r}; there are: {names}, uai:COMMAND")
+        raise QuartetError(f"{game} has no engine {name!r}; choose {names} or uai:COMMAND")
+
+
+def _connect(game: str, command: str) -> Any:
+    """Start a UAI engine. Raises QuartetError if the game has no UAI, or the engine fails."""
+    _require_uai(game)
+    return registry.load(game, "uai_client").connect(command, ANSWER_SECONDS)
+
+
+def _require_uai(game: str) -> None:
+    if not registry.has(game, "uai_client"):
+        raise QuartetError(f"{game} has no UAI: omit uai:")

@@ -3,76 +3,123 @@
 from __future__ import annotations
 
 import math
-from statistics import fmean
-from typing import TYPE_CHECKING
+from statistics import fmean, harmonic_mean, pstdev
+from typing import TYPE_CHECKING, NamedTuple
 
-from quartet.review.document import FORCED, FOUL, LABELS
+from quartet.review.document import FORCED, FORFEITED, LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quartet.review.document import TurnReview
 
-ACCURACY = (103.1668, 4.354, 3.1669)
-"""Of a move that loses x of win probability: a * exp(-b * x) - c, between 0 and 100; as Lichess has it
-(https://lichess.org/page/accuracy), with x from 0 to 1 instead of percent. A player's accuracy is the
-mean over all turns with a choice."""
-FORMULA = (
-    "accuracy: the mean over turns with a choice of 103.1668 exp(-4.354 loss) - 3.1669, 0 to 100"
+ACCURACY = (103.1668100711649, 4.354415386753951, 2.166924740191411)
+"""(a, b, c) of a move's accuracy, a exp(-b x) - c, where x is the win probability lost, 0 to 1.
+Source: lichess, https://lichess.org/page/accuracy; x is in percent there, and c contains the bonus
+of 1 that its server adds for imperfect analysis (AccuracyPercent.scala in lichess-org/lila)."""
+WINDOW = (2, 8)
+"""Smallest and largest number of positions whose win probabilities give the weight of a move; a
+tenth of the game's turns in between (lichess)."""
+WEIGHT = (0.005, 0.12)
+"""Smallest and largest weight of a move (lichess: 0.5 and 12 percent)."""
+MIN_DECISIONS = 3
+"""A player with fewer turns that matter has no accuracy."""
+ACCURACY_NOTE = (
+    "accuracy: as on lichess, over turns that could change something; "
+    f"- with fewer than {MIN_DECISIONS} of them"
 )
 DECIDED = 0.02
-"""A seat whose win probability is so near to 0 or 1 cannot change much any more."""
+"""A win probability this near to 0 or 1 cannot change much any more."""
 SURE = 0.9
-"""A win that can be missed has this probability, or is proven."""
+"""Win probability from which losing it is a missed win."""
 
 
 def label(loss: float, thresholds: Sequence[float]) -> str:
-    """The label of a loss."""
+    """Return the label of a loss."""
     return LABELS[sum(loss >= bound for bound in thresholds)]
 
 
 def severity(name: str) -> int:
-    """How bad a label is, from 0; a foul is the worst."""
-    return len(LABELS) if name == FOUL else LABELS.index(name) if name in LABELS else 0
+    """Return the rank of a label, from 0; a forfeit is the worst."""
+    return len(LABELS) if name == FORFEITED else LABELS.index(name) if name in LABELS else 0
 
 
-def accuracy(losses: Sequence[float]) -> float | None:
-    """A player's accuracy, 0 to 100; None without a turn that had a choice."""
+class WeightedLoss(NamedTuple):
+    """A turn that had a choice.
+
+    Attributes:
+        loss: Win probability lost.
+        label: By the loss.
+        weight: Volatility of the mover's win probability up to the position after the turn.
+        idle: True if it could change nothing, as in TurnReview.
+    """
+
+    loss: float
+    label: str
+    weight: float
+    idle: bool
+
+
+def weighted_losses(
+    start: Sequence[float] | None, turns: Sequence[TurnReview]
+) -> dict[int, WeightedLoss]:
+    """Return the turns that had a choice and a loss, by number.
+
+    The weight is the standard deviation of the win probabilities of the last positions, the one
+    after the turn included. Turns at the beginning share the first positions.
+    """
+    led = [start, *(turn.shares for turn in turns)]
+    size = min(max(len(turns) // 10, WINDOW[0]), WINDOW[1])
+    found = {}
+    for number, turn in enumerate(turns):
+        if turn.label == FORCED or turn.loss is None:
+            continue
+        first, seat = max(0, number + 2 - size), turn.seat
+        window = [shares[seat] for shares in led[first : first + size] if shares is not None]
+        weight = min(max(pstdev(window), WEIGHT[0]), WEIGHT[1])
+        found[number] = WeightedLoss(turn.loss, turn.label, weight, turn.idle)
+    return found
+
+
+def accuracy(chosen: Sequence[WeightedLoss]) -> float | None:
+    """Return the accuracy of decisions, 0 to 100; None if too few of them matter.
+
+    As on lichess, it is the mean of two means: one weighted by volatility, so that moves in
+    positions that are all but won or lost count little, and the harmonic one. Unlike there, turns
+    that could change nothing do not count: a lost player cannot lose anything more.
+    """
     a, b, c = ACCURACY
-    if not losses:
+    chosen = [decision for decision in chosen if not decision.idle]
+    if len(chosen) < MIN_DECISIONS:
         return None
-    return round(fmean(min(100.0, max(0.0, a * math.exp(-b * x) - c)) for x in losses), 1)
-
-
-def judged(turns: Sequence[TurnReview], seat: int) -> list[TurnReview]:
-    """A seat's turns that had a choice and a loss."""
-    return [t for t in turns if t.seat == seat and t.label != FORCED and t.loss is not None]
+    each = [min(100.0, max(0.0, a * math.exp(-b * d.loss) - c)) for d in chosen]
+    weighted = fmean(each, [decision.weight for decision in chosen])
+    return round((weighted + harmonic_mean([max(1.0, x) for x in each])) / 2, 1)
 
 
 def is_decided(share: float) -> bool:
-    """Whether a seat's time can change little."""
+    """Return True if a win probability cannot change much any more."""
     return share <= DECIDED or share >= 1 - DECIDED
 
 
 def turning_point(
     start: Sequence[float] | None, turns: Sequence[TurnReview], final: Sequence[float]
 ) -> int | None:
-    """The number of the turn after which the winner led to the end; None where nobody has won
-    alone, led all the time, or probabilities are not known."""
+    """Return the number of the turn after which the winner led until the end.
+
+    Returns None if there is no single winner, if it led all the time, or without probabilities.
+    """
     if start is None or max(final, default=0) < 1:
         return None
     winner = list(final).index(max(final))
-    found = None
-    for number in reversed(range(len(turns))):
-        shares = turns[number].shares
+    led = [start, *(turn.shares for turn in turns)]
+    for number in reversed(range(len(led))):
+        shares = led[number]
         if shares is None:
             return None
         if not _leads(shares, winner):
-            break
-        found = number
-    else:
-        return None if _leads(start, winner) else found
-    return found
+            return number if number < len(turns) else None
+    return None
 
 
 def _leads(shares: Sequence[float], seat: int) -> bool:
@@ -80,5 +127,5 @@ def _leads(shares: Sequence[float], seat: int) -> bool:
 
 
 def phase(number: int, turns: int) -> str:
-    """The third of the game that a turn is in."""
+    """Return the third of the game that a turn is in."""
     return ("opening", "middle", "end")[min(2, 3 * number // max(1, turns))]

@@ -1,4 +1,4 @@
-"""Fits a calibration: an engine is asked about positions of games whose ends are known.
+"""Fit of a calibration to an engine's searches of positions from finished games.
 
 Needs scipy, the extra `stats`.
 """
@@ -11,34 +11,37 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from core.errors import QuartetError
-from core.extras import how_to_install
+from core.extras import install_hint
 from quartet.arena.cores import pin
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
-from quartet.review.calibration import KNOTS, LEAST_SHARE, Calibration, weights
-from quartet.review.engines import Asker
-from quartet.review.work import Piece, Unit
+from quartet.review.calibration import KNOTS, MIN_SHARE, Calibration, weights
+from quartet.review.reviewing import engine as known_engine
+from quartet.review.work import LogResult, LogTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BINS = 10
+"""Bins of the reliability curve."""
 RESAMPLES = 500
-"""Of the bootstrap."""
+"""Resamples of the bootstrap."""
 RIDGE = 1e-3
-"""How dear parameters are that stray from their neighbours in phase, a sample."""
+"""Penalty per sample on the squared difference of parameters of neighbouring phases."""
 LONG = 0.9
-"""The quantile of the games' lengths that phase 1 stands for."""
+"""Quantile of the games' lengths that is phase 1."""
 
 
-class Sample(msgspec.Struct, frozen=True, array_like=True):
-    """A position, what the engine says of it, and how its game ended.
+class CalibrationSample(msgspec.Struct, frozen=True, array_like=True):
+    """A position with the engine's verdict and the result of the game.
 
     Attributes:
-        game: int; its number; positions of one game depend on each other.
-        ply: int. seat: int; to move.
-        score: float | None; of the mover. expected: tuple[float, ...]; everybody's share.
-        shares: tuple[float, ...]; how the game ended.
+        game: Number of the game; positions of one game depend on each other.
+        ply: Ply of the position.
+        seat: Seat to move.
+        score: For the mover, in the engine's task.
+        expected: The engine's win share of every seat.
+        shares: Win share of every seat at the end of the game.
     """
 
     game: int
@@ -49,126 +52,75 @@ class Sample(msgspec.Struct, frozen=True, array_like=True):
     shares: tuple[float, ...]
 
 
-_askers: dict[tuple[str, str, int | None], Asker] = {}
-"""Of this worker: an engine lives as long as it."""
-
-
-def asker(game: str, name: str, nodes: int | None) -> Asker:
-    """The engine of this worker, made when it is first needed."""
-    key = game, name, nodes
-    if key not in _askers:
-        _askers[key] = Asker(*key)
-    return _askers[key]
-
-
-def sample(unit: Unit, cores: tuple[int, ...] | None = None) -> Piece:
-    """Ask about some positions of a game; pure and idempotent."""
+def sample(task: LogTask, cores: tuple[int, ...] | None = None) -> LogResult:
+    """Search some positions of a game, on the given cores. Raises QuartetError."""
     pin(cores)
-    game = games.load(unit.game)
-    engine = asker(unit.game, unit.engines[0], unit.nodes)
-    checked = check(game, unit.data, rules=engine.rules)
+    game = games.load(task.game)
+    engine = known_engine(task.game, task.engines[0], task.nodes).analyser
+    checked = check(game, task.data, rules=engine.rules)
     if not checked.agrees or checked.match is None:
-        raise QuartetError(f"{unit.name}: {checked.complaint}")
-    random = Random(f"{unit.seed} {unit.name}")
-    open_ones = [p for p in checked.positions if not p.over and len(p.legal()) > 1]
-    chosen = random.sample(open_ones, min(unit.positions, len(open_ones)))
+        raise QuartetError(f"{task.name}: {checked.complaint}")
+    random = Random(f"{task.seed} {task.name}")
+    positions = [p for p in checked.positions if not p.over and len(p.legal()) > 1]
+    chosen = random.sample(positions, min(task.positions, len(positions)))
     engine.begin(checked.match.start.options)
     found = []
     for position in sorted(chosen, key=lambda position: position.ply):
-        said = engine.ask(position)
+        said = engine.analyse(position)
         if not said.proven:
             expected = () if said.shares is None else said.shares
             found.append(
-                Sample(
-                    unit.number, position.ply, position.to_move, said.score, expected, unit.shares
+                CalibrationSample(
+                    task.number, position.ply, position.to_move, said.score, expected, task.shares
                 )
             )
     plies = len(checked.turns)
-    return Piece(unit.number, unit.name, msgspec.json.encode({"plies": plies, "samples": found}))
+    return LogResult(
+        task.number, task.name, msgspec.Raw(msgspec.json.encode({"plies": plies, "samples": found}))
+    )
 
 
 def fit(
-    engine: str, nodes: int, samples: Sequence[Sample], lengths: Sequence[int], held: set[int]
+    engine: str,
+    nodes: int,
+    samples: Sequence[CalibrationSample],
+    lengths: Sequence[int],
+    held: set[int],
 ) -> Calibration:
-    """The calibration that fits the games that are not held back, with its error on those that are.
+    """Fit a calibration to the games that are not held out, and measure its error on the others.
 
     Args:
-        engine: str. nodes: int.
-        samples: Sequence[Sample]. lengths: Sequence[int]; of the games, in plies.
-        held: set[int]; numbers of the games that are held back.
+        engine: Name of the engine.
+        nodes: Nodes per search.
+        samples: Positions of all games.
+        lengths: Lengths of the games, in plies.
+        held: Numbers of the held-out games.
 
     Raises:
-        QuartetError: scipy is missing, or there is nothing to fit.
+        QuartetError: scipy or samples are missing.
     """
     try:
         import numpy as np  # noqa: PLC0415  (an extra)
-        from scipy.optimize import minimize  # noqa: PLC0415
+        import scipy  # noqa: F401, PLC0415
     except ImportError:
-        raise QuartetError(f"calibrations need scipy: {how_to_install('scipy')}") from None
+        raise QuartetError(f"calibrations need scipy: {install_hint('scipy')}") from None
     if not samples or not lengths:
-        raise QuartetError("there are no positions to fit anything to")
+        raise QuartetError("there are no positions to fit a calibration to")
     plies = max(1, sorted(lengths)[int(LONG * (len(lengths) - 1))])
-    seats = len(samples[0].shares)
     train = [s for s in samples if s.game not in held]
-    hats = np.array([weights(s.ply, plies) for s in train])
-    if seats == 2:
-        scores = np.array([s.score or 0.0 for s in train])
-        wins = np.array([s.shares[s.seat] for s in train])
-        unit = float(np.mean(np.abs(scores))) or 1.0
-        x = scores / unit
-        parts = np.stack([np.ones_like(x), x, x / (1 + np.abs(x))])
-        design = np.concatenate([hats * part[:, None] for part in parts], axis=1)
-
-        def loss(values: Any) -> tuple[float, Any]:
-            logit = design @ values
-            table = values.reshape(3, KNOTS)
-            steps = np.diff(table, axis=1)
-            cost = np.mean(np.logaddexp(0, logit) - wins * logit) + RIDGE * np.sum(steps**2)
-            slope = design.T @ (1 / (1 + np.exp(-logit)) - wins) / len(wins)
-            pull = np.zeros_like(table)
-            pull[:, 1:] += 2 * RIDGE * steps
-            pull[:, :-1] -= 2 * RIDGE * steps
-            return float(cost), slope + pull.ravel()
-
-        bounds = [(None, None)] * KNOTS + [(0, None)] * (2 * KNOTS)
-        first = np.concatenate([np.zeros(KNOTS), np.full(KNOTS, 0.5), np.full(KNOTS, 0.5)])
-        best = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds).x
-        bias, slope, bend = (
-            tuple(round(float(v), 6) for v in row) for row in best.reshape(3, KNOTS)
-        )
-        found = Calibration(
-            engine=engine,
-            nodes=nodes,
-            plies=plies,
-            unit=round(unit, 6),
-            bias=bias,
-            slope=slope,
-            bend=bend,
-        )
-    else:
-        logs = np.log(np.maximum([s.expected for s in train], LEAST_SHARE))
-        absent = np.array([s.expected for s in train]) <= 0
-        wins = np.array([s.shares for s in train])
-
-        def shares_loss(values: Any) -> float:
-            power = (hats @ values)[:, None]
-            raised = np.where(absent, -1e9, power * logs)
-            raised -= raised.max(axis=1, keepdims=True)
-            chance = np.exp(raised)
-            chance /= chance.sum(axis=1, keepdims=True)
-            cost = -np.mean(np.sum(wins * np.log(np.maximum(chance, 1e-12)), axis=1))
-            return float(cost + RIDGE * np.sum(np.diff(values) ** 2))
-
-        best = minimize(
-            shares_loss, np.ones(KNOTS), method="L-BFGS-B", bounds=[(0.05, 20)] * KNOTS
-        ).x
-        found = Calibration(
-            engine=engine,
-            nodes=nodes,
-            plies=plies,
-            unit=0.0,
-            slope=tuple(round(float(v), 6) for v in best),
-        )
+    phases = np.array([weights(s.ply, plies) for s in train])
+    fit_one = _fit_scores if len(samples[0].shares) == 2 else _fit_shares
+    unit, rows = fit_one(train, phases)
+    bias, slope, bend = (tuple(round(float(v), 6) for v in row) for row in rows)
+    found = Calibration(
+        engine=engine,
+        nodes=nodes,
+        plies=plies,
+        unit=round(unit, 6),
+        bias=bias,
+        slope=slope,
+        bend=bend,
+    )
     error, interval, curve = reliability(found, [s for s in samples if s.game in held])
     return msgspec.structs.replace(
         found,
@@ -181,10 +133,60 @@ def fit(
     )
 
 
+def _fit_scores(train: Sequence[CalibrationSample], phases: Any) -> tuple[float, Any]:
+    """Fit a logistic curve to scores; return their unit, and bias, slope and bend by phase."""
+    import numpy as np  # noqa: PLC0415  (an extra)
+    from scipy.optimize import minimize  # noqa: PLC0415
+
+    scores = np.array([s.score or 0.0 for s in train])
+    wins = np.array([s.shares[s.seat] for s in train])
+    unit = float(np.mean(np.abs(scores))) or 1.0
+    x = scores / unit
+    parts = np.stack([np.ones_like(x), x, x / (1 + np.abs(x))])
+    design = np.concatenate([phases * part[:, None] for part in parts], axis=1)
+
+    def cost(values: Any) -> tuple[float, Any]:
+        """Return the cross-entropy with the penalty, and its gradient."""
+        logit = design @ values
+        steps = np.diff(values.reshape(3, KNOTS), axis=1)
+        entropy = np.mean(np.logaddexp(0, logit) - wins * logit)
+        gradient = design.T @ (1 / (1 + np.exp(-logit)) - wins) / len(wins)
+        pull = np.pad(steps, ((0, 0), (1, 0))) - np.pad(steps, ((0, 0), (0, 1)))
+        return float(entropy + RIDGE * np.sum(steps**2)), gradient + 2 * RIDGE * pull.ravel()
+
+    bounds = [(None, None)] * KNOTS + [(0, None)] * (2 * KNOTS)
+    first = np.concatenate([np.zeros(KNOTS), np.full(2 * KNOTS, 0.5)])
+    best = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return unit, best.reshape(3, KNOTS)
+
+
+def _fit_shares(train: Sequence[CalibrationSample], phases: Any) -> tuple[float, Any]:
+    """Fit the power of shares; return unit 0, and slope by phase between two empty rows."""
+    import numpy as np  # noqa: PLC0415  (an extra)
+    from scipy.optimize import minimize  # noqa: PLC0415
+
+    expected = np.array([s.expected for s in train])
+    logs = np.log(np.maximum(expected, MIN_SHARE))
+    wins = np.array([s.shares for s in train])
+
+    def cost(values: Any) -> float:
+        """Return the cross-entropy with the penalty."""
+        raised = np.where(expected <= 0, -1e9, (phases @ values)[:, None] * logs)
+        chance = np.exp(raised - raised.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        entropy = -np.mean(np.sum(wins * np.log(np.maximum(chance, 1e-12)), axis=1))
+        return float(entropy + RIDGE * np.sum(np.diff(values) ** 2))
+
+    bounds = [(0.05, 20)] * KNOTS
+    best = minimize(cost, np.ones(KNOTS), method="L-BFGS-B", bounds=bounds).x
+    return 0.0, ((), best, ())
+
+
 def predictions(
-    calibration: Calibration, samples: Sequence[Sample]
+    calibration: Calibration, samples: Sequence[CalibrationSample]
 ) -> list[tuple[int, float, float]]:
-    """Game, prediction and outcome: of the mover, or of all seats where they are more than two."""
+    """Return (game, prediction, outcome) for the mover, or for all seats if there are more than
+    two."""
     found = []
     for s in samples:
         if len(s.shares) == 2:
@@ -198,10 +200,16 @@ def predictions(
 
 
 def reliability(
-    calibration: Calibration, samples: Sequence[Sample], seed: int = 0
+    calibration: Calibration, samples: Sequence[CalibrationSample], seed: int = 0
 ) -> tuple[float | None, tuple[float, float] | None, tuple[tuple[float, float, int], ...]]:
-    """The mean absolute error over ten equally filled bins, its interval of 95 % by bootstrap over
-    games, and the curve. The chance of the outcomes is in the error: it is never 0."""
+    """Measure a calibration on samples.
+
+    The error is never 0, because outcomes are random.
+
+    Returns:
+        The mean absolute error over BINS equally filled bins, its 95 % interval by bootstrap over
+        games, and the curve.
+    """
     import numpy as np  # noqa: PLC0415  (an extra)
 
     told = predictions(calibration, samples)

@@ -1,4 +1,4 @@
-"""The page of a review: one file that opens from disk, without a network; and the index of many."""
+"""The HTML page of a review, one file that opens from disk without a network, and an index."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent
 DRAWING = FOLDER.parent / "web" / "static"
-"""Where that lies which draws boards and graphs, here as on the page of `quartet serve`."""
+"""Scripts and styles for boards and graphs, shared with the page of `quartet serve`."""
 
 
 def page(review: Review, home: str = "") -> str:
-    """The page of one review; `home` is the page that it links back to."""
+    """Return the page of one review; `home` is the page to link back to."""
     data = msgspec.json.encode(review).decode()
     return _fill(
         "page.html",
@@ -32,12 +32,12 @@ def page(review: Review, home: str = "") -> str:
         board_css=(DRAWING / "board.css").read_text(encoding="utf-8"),
         board_js=_inline((DRAWING / "board.js").read_text(encoding="utf-8")),
         data=_safe(data),
-        formula=html.escape(figures.FORMULA),
+        formula=html.escape(figures.ACCURACY_NOTE),
     )
 
 
 def index(reviews: Sequence[Review], found: Summary) -> str:
-    """The page with the links to all others."""
+    """Return the page that links to the pages of all reviews."""
     return _fill(
         "index.html",
         title=f"{found.reviewed} games reviewed",
@@ -63,18 +63,18 @@ def index(reviews: Sequence[Review], found: Summary) -> str:
                 }
             )
         ),
-        formula=html.escape(figures.FORMULA),
+        formula=html.escape(figures.ACCURACY_NOTE),
         home="",
     )
 
 
 def _inline(module: str) -> str:
-    """A module that imports nothing, as part of another script."""
+    """Return a module without imports as part of another script."""
     return module.replace("\nexport ", "\n")
 
 
 def _safe(data: str) -> str:
-    """JSON that may stand in a page."""
+    """Return JSON that can be embedded in a page."""
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

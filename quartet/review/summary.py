@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from quartet.review import figures
-from quartet.review.document import FORCED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from quartet.review.document import Review
 
+PHASES = ("opening", "middle", "end")
+"""The thirds of a game, in order."""
+
 
 class Loss(msgspec.Struct, frozen=True):
     """A turn that lost something.
 
     Attributes:
-        number: int; of the log. log: str. game: str. turn: int; its number. ply: int.
-        player: str. seat: int. move: str. best: str.
-        loss: float | None; win probability. score_loss: float | None; in the engine's unit.
-        label: str. kind: str. phase: str.
+        number: Number of the log.
+        log, game: Path of the log and name of the game.
+        turn, ply: Number of the turn and its ply.
+        player, seat: Who moved.
+        move, best: The move played and the best one.
+        loss: Win probability lost; None without a calibration.
+        score_loss: The same in the engine's unit.
+        label, kind, phase: As in TurnReview; third of the game.
     """
 
     number: int
@@ -46,9 +52,13 @@ class Group(msgspec.Struct, frozen=True):
     """Turns that have something in common.
 
     Attributes:
-        name: str. turns: int; with a choice. loss: float; win probability in all.
-        mistakes: int; mistakes and blunders. accuracy: float | None; 0 to 100.
-        games: int. shares: float; games won, by players alone.
+        name: Player, phase or kind of loss.
+        turns: Number of turns with a choice.
+        loss: Win probability lost in all of them together.
+        mistakes: Number of mistakes and blunders.
+        accuracy: 0 to 100; None if too few turns matter.
+        games: Number of games, of players alone.
+        shares: Games won, of players alone; a tie of k counts 1/k.
     """
 
     name: str
@@ -61,11 +71,14 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What many reviews say.
+    """The summary of many reviews.
 
     Attributes:
-        logs: int. reviewed: int. complaints: list of [log, complaint].
-        worst: list[Loss]. players, phases, kinds: list[Group].
+        logs: Number of logs.
+        reviewed: Number of logs without a complaint.
+        complaints: [log, complaint] of the others.
+        worst: The worst losses, the worst first.
+        players, phases, kinds: Turns grouped.
     """
 
     logs: int
@@ -78,7 +91,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def losses(number: int, review: Review) -> Iterable[Loss]:
-    """Every turn of a review that lost something."""
+    """Yield every turn of a review that lost something."""
     for place, turn in enumerate(review.turns):
         if (turn.loss or 0) > 0 or (turn.loss is None and (turn.score_loss or 0) > 0):
             yield Loss(
@@ -100,67 +113,53 @@ def losses(number: int, review: Review) -> Iterable[Loss]:
 
 
 def player(review: Review, seat: int) -> str:
-    """Who sat there."""
+    """Return the name of a seat's player, or that of the seat."""
     return review.players[seat] or review.names[seat]
 
 
 def summary(reviews: Sequence[Review], worst: int) -> Summary:
-    """All reviews together."""
+    """Summarise reviews, listing up to `worst` losses."""
     good = [(number, review) for number, review in enumerate(reviews) if not review.complaint]
     every = [loss for number, review in good for loss in losses(number, review)]
     every.sort(key=lambda loss: (-(loss.loss or 0.0), -(loss.score_loss or 0.0), loss.number))
-    groups: dict[str, dict[str, list[tuple[float, str]]]] = {
-        "player": defaultdict(list),
-        "phase": defaultdict(list),
-        "kind": defaultdict(list),
-    }
-    played: dict[str, list[float]] = defaultdict(list)
+    players, phases, kinds = (defaultdict[str, list[figures.WeightedLoss]](list) for _ in range(3))
+    won: dict[str, list[float]] = defaultdict(list)
     for _, review in good:
         for seat in review.seats:
             if seat.player is not None and review.shares:
-                played[seat.player].append(review.shares[seat.seat])
-        for number, turn in enumerate(review.turns):
-            if turn.loss is None or turn.label == FORCED:
-                continue
-            entry = turn.loss, turn.label
-            groups["player"][player(review, turn.seat)].append(entry)
-            groups["phase"][figures.phase(number, len(review.turns))].append(entry)
-            if turn.kind:
-                groups["kind"][turn.kind].append(entry)
-    order = {"opening": 0, "middle": 1, "end": 2}
+                won[seat.player].append(review.shares[seat.seat])
+        for number, decision in figures.weighted_losses(review.start, review.turns).items():
+            turn = review.turns[number]
+            keys = player(review, turn.seat), figures.phase(number, len(review.turns)), turn.kind
+            for groups, key in zip((players, phases, kinds), keys, strict=True):
+                if key:
+                    groups[key].append(decision)
+    ranked = (_group(name, turns, won[name]) for name, turns in players.items())
     return Summary(
         logs=len(reviews),
         reviewed=len(good),
         complaints=[(r.log, r.complaint) for r in reviews if r.complaint],
         worst=every[:worst],
-        players=sorted(
-            (
-                msgspec.structs.replace(
-                    _group(name, turns), games=len(played[name]), shares=sum(played[name])
-                )
-                for name, turns in groups["player"].items()
-            ),
-            key=lambda group: -(group.accuracy or 0.0),
-        ),
-        phases=sorted(
-            (_group(n, t) for n, t in groups["phase"].items()), key=lambda g: order[g.name]
-        ),
-        kinds=sorted((_group(n, t) for n, t in groups["kind"].items()), key=lambda g: -g.loss),
+        players=sorted(ranked, key=lambda group: -(group.accuracy or 0.0)),
+        phases=[_group(name, phases[name]) for name in PHASES if name in phases],
+        kinds=sorted((_group(n, t) for n, t in kinds.items()), key=lambda g: -g.loss),
     )
 
 
-def _group(name: str, turns: Sequence[tuple[float, str]]) -> Group:
+def _group(name: str, turns: Sequence[figures.WeightedLoss], won: Sequence[float] = ()) -> Group:
     return Group(
         name,
         len(turns),
-        round(sum(loss for loss, _ in turns), 4),
-        sum(figures.severity(label) >= figures.severity("mistake") for _, label in turns),
-        figures.accuracy([loss for loss, _ in turns]),
+        round(sum(decision.loss for decision in turns), 4),
+        sum(figures.severity(d.label) >= figures.severity("mistake") for d in turns),
+        figures.accuracy(turns),
+        len(won),
+        sum(won),
     )
 
 
 def document(reviews: Sequence[Review], found: Summary) -> dict[str, Any]:
-    """Both for machines."""
+    """Return summary and reviews as JSON can hold them."""
     return {
         "version": 1,
         "summary": msgspec.to_builtins(found),

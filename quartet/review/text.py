@@ -1,4 +1,4 @@
-"""A review for people, as lines of text."""
+"""A review as lines of text for the terminal."""
 
 from __future__ import annotations
 
@@ -8,105 +8,97 @@ from quartet.review import figures
 from quartet.review.summary import player
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quartet.review.document import Review, TurnReview
     from quartet.review.summary import Group, Summary
 
+HARM = "change of each seat's win share (column) by each seat's moves (row)"
+"""Title of the table of harm."""
+
 
 def lines(review: Review) -> Iterator[str]:
-    """A review, the outcome first, then the worst moves, then every move that was not good."""
+    """Yield a review: the outcome, totals, the worst moves, then all other flawed moves."""
     if review.complaint:
         yield f"{review.log}: {review.complaint}"
         return
-    yield f"{review.log}: {review.title}, {len(review.turns)} turns, {outcome(review)}"
+    turns, worst = review.turns, review.worst
+    yield f"{review.log}: {review.title}, {len(turns)} turns, {outcome(review)}"
     yield from (f"  {note}" for note in review.notes)
-    calibrated = review.start is not None
     engine = review.engines[0]
     asked = ", ".join(f"{e.name} at {e.nodes:,} nodes" for e in review.engines)
     yield f"  reviewed by {asked}"
-    if not calibrated:
+    if review.start is None:
         yield "  no calibration: scores in the engine's unit, and no labels (quartet calibrate)"
     elif engine.calibrated_nodes not in {None, engine.nodes}:
-        yield f"  the calibration is of {engine.calibrated_nodes:,} nodes"
+        yield f"  calibrated at {engine.calibrated_nodes:,} nodes"
     yield ""
     yield from table(_seats(review))
-    if calibrated:
-        yield f"  {figures.FORMULA}"
+    if review.start is not None:
+        yield f"  {figures.ACCURACY_NOTE}"
     if review.harm:
-        yield ""
-        yield "  what each seat's moves did to everybody's share of the win (-: took)"
-        head = ["", *(f"to {name}" for name in review.names)]
-        rows = [
-            [f"{review.names[m]} {player(review, m)}", *(_points(-v) for v in row)]
-            for m, row in enumerate(review.harm)
+        rows = [["", *(f"to {name}" for name in review.names)]]
+        rows += [
+            [f"{review.names[seat]} {player(review, seat)}", *(_points(-v) for v in row)]
+            for seat, row in enumerate(review.harm)
         ]
-        yield from table([head, *rows])
+        yield from _section(f"  {HARM}", table(rows))
     if review.turning_point is not None:
-        turn = review.turns[review.turning_point]
-        winner = review.shares.index(max(review.shares))
+        turn = turns[review.turning_point]
+        winner = _who(review, review.shares.index(max(review.shares)))
+        mover = _who(review, turn.seat)
         yield ""
-        yield (
-            f"  turning point: ply {turn.ply}, {_who(review, turn.seat)} played {turn.move}; "
-            f"from then on {_who(review, winner)} led"
-        )
-    if review.worst:
-        yield ""
-        yield "  the worst moves"
-        for number in review.worst:
-            yield from _turn(review, review.turns[number])
-    rest = [
-        turn
-        for number, turn in enumerate(review.turns)
-        if number not in review.worst
-        and figures.severity(turn.label) >= figures.severity("inaccuracy")
-    ]
-    if rest:
-        yield ""
-        yield "  other moves that were not good"
-        for turn in rest:
-            yield from _turn(review, turn)
-    lucky = sorted(
-        (turn for turn in review.turns if turn.luck is not None),
-        key=lambda turn: -abs(turn.luck or 0.0),
-    )[:3]
-    if lucky:
-        yield ""
-        yield "  the luckiest and unluckiest draws"
-        for turn in lucky:
-            yield f"    ply {turn.ply}, {_who(review, turn.seat)}: {_points(turn.luck)}"
-    if review.differences:
-        yield ""
-        yield "  where the engines differ"
-        for number in review.differences:
-            turn = review.turns[number]
-            others = "; ".join(f"{o.engine}: {o.label}, {o.best}" for o in turn.second_opinions)
-            yield f"    ply {turn.ply}, {turn.move}: {turn.label}; {others}"
+        yield f"  turning point: ply {turn.ply}, {mover} played {turn.move}; then {winner} led"
+    named = (_turn(review, turns[number]) for number in worst)
+    yield from _section("  the worst moves", (line for turn in named for line in turn))
+    rest = (
+        line
+        for number, turn in enumerate(turns)
+        if number not in worst and figures.severity(turn.label) >= figures.severity("inaccuracy")
+        for line in _turn(review, turn)
+    )
+    yield from _section("  other flawed moves", rest)
+    drawn = [turn for turn in turns if turn.luck is not None]
+    lucky = sorted(drawn, key=lambda turn: -abs(turn.luck or 0.0))[:3]
+    draws = (f"    ply {t.ply}, {_who(review, t.seat)}: {_points(t.luck)}" for t in lucky)
+    yield from _section("  the luckiest and unluckiest draws", draws)
+    yield from _section(
+        "  turns on which engines differ",
+        (_difference(turns[number]) for number in review.differences),
+    )
+
+
+def _section(title: str, content: Iterable[str]) -> Iterator[str]:
+    """Yield an empty line, a title and content; nothing if there is no content."""
+    for number, line in enumerate(content):
+        if number == 0:
+            yield from ("", title)
+        yield line
 
 
 def outcome(review: Review) -> str:
-    """How the game ended."""
+    """Return how the game ended."""
     scores = " to ".join("-" if score is None else str(score) for score in review.scores)
-    if not review.over:
-        return f"broken off, {scores} {review.score_name}"
     best = [seat for seat, share in enumerate(review.shares) if share > 0]
-    if len(best) > 1:
-        return f"a draw, {scores} {review.score_name}"
-    return f"{_who(review, best[0])} wins, {scores} {review.score_name}"
+    if not review.over:
+        said = "unfinished"
+    elif len(best) > 1:
+        said = "a draw"
+    else:
+        said = f"{_who(review, best[0])} wins"
+    return f"{said}, {scores} {review.score_name}"
 
 
 def summary(found: Summary) -> Iterator[str]:
-    """Many reviews."""
+    """Yield the summary of many reviews."""
     for log, complaint in found.complaints:
         yield f"{log}: {complaint}"
     yield f"{found.reviewed} of {found.logs} logs reviewed"
     if found.worst:
-        yield ""
-        yield "the worst losses"
         rows = [["loss", "log", "ply", "player", "move", "better", "label", "kind", "phase"]]
         rows += [
             [
-                _lost(loss.loss) if loss.loss is not None else f"{loss.score_loss:g}",
+                _loss(loss.loss, loss.score_loss),
                 loss.log,
                 str(loss.ply),
                 loss.player,
@@ -118,7 +110,7 @@ def summary(found: Summary) -> Iterator[str]:
             ]
             for loss in found.worst
         ]
-        yield from table(rows)
+        yield from _section("the worst losses", table(rows))
     for name, groups in (
         ("player", found.players),
         ("phase", found.phases),
@@ -128,12 +120,12 @@ def summary(found: Summary) -> Iterator[str]:
             yield ""
             yield from table(_groups(name, groups))
     if found.players:
-        yield f"  {figures.FORMULA}"
+        yield f"  {figures.ACCURACY_NOTE}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows in columns; figures on the right."""
-    width = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    """Yield rows in columns; figures are right-aligned."""
+    width = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (
             text.rjust(size) if _is_figure(text) else text.ljust(size)
@@ -143,39 +135,31 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _is_figure(text: str) -> bool:
-    return bool(text) and (text[-1] in "0123456789%s" and text[0] in "+-0123456789")
+    return bool(text) and text[-1] in "0123456789%s" and text[0] in "+-0123456789"
 
 
 def _groups(name: str, groups: Sequence[Group]) -> list[list[str]]:
     with_games = any(group.games for group in groups)
-    head = [
-        name,
-        *(["games", "points"] if with_games else []),
-        "turns",
-        "accuracy",
-        "lost a turn",
-        "mistakes",
+    games = ["games", "points"] if with_games else []
+    head = [name, *games, "turns", "accuracy", "loss per turn", "mistakes"]
+    rows = [
+        [
+            group.name,
+            *([str(group.games), f"{group.shares:g}"] if with_games else []),
+            str(group.turns),
+            "-" if group.accuracy is None else f"{group.accuracy:.1f}",
+            f"{100 * group.loss / max(1, group.turns):.1f} %",
+            str(group.mistakes),
+        ]
+        for group in groups
     ]
-    return [
-        head,
-        *(
-            [
-                group.name,
-                *([str(group.games), f"{group.shares:g}"] if with_games else []),
-                str(group.turns),
-                "-" if group.accuracy is None else f"{group.accuracy:.1f}",
-                f"{100 * group.loss / max(1, group.turns):.1f} %",
-                str(group.mistakes),
-            ]
-            for group in groups
-        ),
-    ]
+    return [head, *rows]
 
 
 def _seats(review: Review) -> list[list[str]]:
     calibrated = review.start is not None
     lucky = any(seat.luck is not None for seat in review.seats)
-    head = ["", "turns", *(["accuracy", "lost"] if calibrated else ["lost"])]
+    head = ["", "turns", *(["accuracy"] if calibrated else []), "lost"]
     head += ["luck"] if lucky else []
     head += ["mistakes", "blunders", "missed wins"] if calibrated else []
     head += [f"{review.score_name} swung", "best moves", "overlooked", "time", "idle"]
@@ -185,9 +169,8 @@ def _seats(review: Review) -> list[list[str]]:
             continue
         row = [f"{seat.name} {seat.player}", str(seat.turns)]
         if calibrated:
-            row += ["-" if seat.accuracy is None else f"{seat.accuracy:.1f}", _lost(seat.loss)]
-        else:
-            row += ["-" if seat.score_loss is None else f"{seat.score_loss:g}"]
+            row += ["-" if seat.accuracy is None else f"{seat.accuracy:.1f}"]
+        row += [_loss(seat.loss, None if calibrated else seat.score_loss)]
         row += [_points(seat.luck)] if lucky else []
         if calibrated:
             row += [str(seat.labels.get(name, 0)) for name in ("mistake", "blunder")]
@@ -204,24 +187,21 @@ def _seats(review: Review) -> list[list[str]]:
 
 
 def _turn(review: Review, turn: TurnReview) -> Iterator[str]:
-    lost = _lost(turn.loss) if turn.loss is not None else f"{turn.score_loss:g}"
-    head = (
-        f"    ply {turn.ply}, {_who(review, turn.seat)}: {turn.move}  {turn.label or 'lost'} {lost}"
-    )
-    words = [head.rstrip()]
-    if turn.proven:
-        words.append("proven")
-    if turn.missed_win:
-        words.append("a missed win")
-    if turn.reason:
-        words.append(turn.reason)
-    yield ", ".join(words)
+    lost = _loss(turn.loss, turn.score_loss)
+    head = f"    ply {turn.ply}, {_who(review, turn.seat)}: {turn.move}  {turn.label or 'lost'} "
+    facts = ["proven" if turn.proven else "", "a missed win" if turn.missed_win else ""]
+    yield ", ".join(filter(None, [head + lost, *facts, turn.reason]))
     if turn.best is not None and not turn.is_best:
         line = ", ".join(turn.line[1:])
         yield f"      better: {turn.best.move}{f' ({line})' if line else ''}"
     if turn.overlooked and turn.kind == "overlooked":
         named = ", ".join(f"{move} {gain:+g}" for move, gain in turn.overlooked)
-        yield (f"      swung {turn.gain:+g}; {turn.overlooked_count} moves swing more: {named}")
+        yield f"      swung {turn.gain:+g}; {turn.overlooked_count} moves swing more: {named}"
+
+
+def _difference(turn: TurnReview) -> str:
+    others = "; ".join(f"{o.engine}: {o.label}, {o.best}" for o in turn.second_opinions)
+    return f"    ply {turn.ply}, {turn.move}: {turn.label}; {others}"
 
 
 def _who(review: Review, seat: int) -> str:
@@ -229,8 +209,11 @@ def _who(review: Review, seat: int) -> str:
     return f"{name} ({who})" if who and who != name else name
 
 
-def _lost(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
+def _loss(loss: float | None, score_loss: float | None) -> str:
+    """Return a loss in percent, or in the engine's unit if there is no calibration."""
+    if loss is not None:
+        return f"{100 * loss:.1f} %"
+    return "-" if score_loss is None else f"{score_loss:g}"
 
 
 def _points(value: float | None) -> str:

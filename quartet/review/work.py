@@ -1,35 +1,40 @@
-"""Work on many logs: pieces that are done once, on any workers, and kept line by line, so that it goes
-on after a kill."""
+"""Tasks on many logs, and the folder that keeps their results."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from core.errors import QuartetError, TextError
-from quartet.arena.records import LINES, check_plan, hold
-from quartet.judge.turn import UNREADABLE
+from core.errors import QuartetError
+from quartet.arena.store import ResultStore, read_lines
+from quartet.review.document import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
+    from pathlib import Path
+
+MAX_BYTES = 16 * 2**20
+"""Size of the largest log that is read; real ones are far smaller."""
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """A log that something is done with.
+class LogTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A log to review, or to take calibration samples from.
 
     Attributes:
-        number: int; its place. game: str; empty where it is to be found out.
-        name: str; the log's path. data: bytes; its content.
-        complaint: str; why there is no content, empty where there is.
-        engines: tuple[str, ...]. nodes: int | None; of each search, None for the usual ones.
-        seed: int. positions: int; of a calibration: how many are asked about.
-        shares: tuple[float, ...]; of a calibration: how the game ended.
-        calibration: str; the file, empty for the game's.
-        thresholds: tuple[float, ...]; of the labels. candidates: int; moves shown at a mistake.
+        number: Place in the list of logs.
+        game: Name of the game; "" to detect it.
+        name: Path of the log.
+        data: Content of the log.
+        complaint: Why there is no content; "" if there is.
+        engines: Names of the engines to ask.
+        nodes: Nodes per search; None for those of the calibration.
+        calibration: File of calibrations; "" for the game's.
+        thresholds: Of the labels.
+        candidates: Moves listed if the move played was not good.
+        positions: Samples to take, for a calibration.
+        seed: Of the choice of samples.
+        shares: Win share of every seat at the end of the game, for a calibration.
     """
 
     number: int
@@ -43,117 +48,59 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     positions: int = 0
     shares: tuple[float, ...] = ()
     calibration: str = ""
-    thresholds: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = THRESHOLDS
     candidates: int = 0
 
-    def require_same(self, result: Any) -> None:
-        """Raise QuartetError where a result is of another log."""
-        if result["name"] != self.name:
+    def require_same(self, result: FinishedLog) -> None:
+        """Raise QuartetError if a result is that of another log."""
+        if result.name != self.name:
             raise QuartetError(
-                f"{result['name']} was done where {self.name} is to be; choose another folder"
+                f"the folder has the result of {result.name} in place of {self.name}; "
+                "choose another folder with --out"
             )
 
 
-class Piece(msgspec.Struct, frozen=True):
-    """What comes back from a worker.
-
-    Attributes:
-        number: int; of the unit. name: str; of its log. value: bytes; JSON.
-    """
+class FinishedLog(msgspec.Struct, frozen=True):
+    """What a run remembers of a finished task: its number and the name of its log."""
 
     number: int
     name: str
-    value: bytes
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """What the run remembers of it."""
-        return {"number": self.number, "name": self.name}
 
 
-class Kept:
-    """The open folder of such work.
+class LogResult(FinishedLog, frozen=True):
+    """What a worker returns, and a line of the file: a finished task and its JSON value."""
 
-    Attributes:
-        folder: Path. done: dict[int, Any]; name of every log that is done, by its number.
-        close: let others have the folder.
-    """
-
-    def __init__(self, folder: Path, plan: Mapping[str, object]) -> None:
-        """Make the folder, or open it again. Raises QuartetError where it belongs to other work, or
-        another process does it."""
-        self.folder = folder
-        self.done: dict[int, Any] = {}
-        with ExitStack() as opened:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                opened.callback(hold(folder).close)
-                check_plan(folder / "plan.json", dict(plan))
-                self._file = opened.enter_context((folder / LINES).open("a+b"))
-                self._file.seek(0)
-                data = self._file.read()
-                whole = data.rfind(b"\n") + 1
-                self._file.truncate(whole)
-            except OSError as error:
-                raise QuartetError(
-                    f"cannot keep results in {folder}: {error.strerror or error}"
-                ) from error
-            for number, line in enumerate(data[:whole].splitlines(), start=1):
-                try:
-                    found = msgspec.json.decode(line, type=Line)
-                except UNREADABLE as error:
-                    raise TextError(f"{folder / LINES}, line {number}: {error}") from error
-                self.done[found.number] = {"number": found.number, "name": found.name}
-            self.close = opened.pop_all().close
-
-    def add(self, piece: Piece) -> None:
-        """Keep what is done; when this returns, it is there whatever happens."""
-        line = Line(piece.number, piece.name, msgspec.Raw(piece.value))
-        try:
-            self._file.write(msgspec.json.encode(line) + b"\n")
-            self._file.flush()
-        except OSError as error:
-            raise QuartetError(f"cannot keep results in {self.folder}: {error.strerror}") from error
-        self.done[piece.number] = piece.result
-
-    def values(self) -> list[bytes]:
-        """Everything that is done, in the order of the units; JSON."""
-        lines = [
-            msgspec.json.decode(line, type=Line)
-            for line in (self.folder / LINES).read_bytes().splitlines()
-        ]
-        return [bytes(line.value) for line in sorted(lines, key=lambda line: line.number)]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class Line(msgspec.Struct, frozen=True):
-    """A line of the file."""
-
-    number: int
-    name: str
     value: msgspec.Raw
 
+    @property
+    def result(self) -> FinishedLog:
+        """What the run remembers of it."""
+        return FinishedLog(self.number, self.name)
 
-LARGEST = 16 * 2**20
-"""Bytes of a log; no game has so many."""
+
+class ResultFolder(ResultStore[FinishedLog]):
+    """The open folder of a run over many logs."""
+
+    def __init__(self, folder: Path, plan: Mapping[str, object]) -> None:
+        """Create the folder, or open it again to resume. Raises as ResultStore does."""
+        super().__init__(folder, plan, FinishedLog)
+
+    def add(self, result: LogResult) -> None:
+        """Keep a result. Raises QuartetError if it cannot be written."""
+        self.keep(result.result, result)
+
+    def values(self) -> list[bytes]:
+        """Return the JSON values of all finished tasks, ordered by number."""
+        lines = read_lines(self.folder / self.LINES, LogResult)
+        return [bytes(line.value) for line in sorted(lines, key=lambda line: line.number)]
 
 
 def read(path: Path) -> tuple[bytes, str]:
-    """The content of a log; or nothing, and why."""
+    """Return the content of a log, and "" or the reason why it cannot be read."""
     try:
         size = path.stat().st_size
-        if size > LARGEST:
-            return b"", f"{size / 2**20:.0f} MB are no log of a game"
+        if size > MAX_BYTES:
+            return b"", f"too large for a log: {size / 2**20:.0f} MB (limit: 16 MB)"
         return path.read_bytes(), ""
     except OSError as error:
         return b"", f"cannot be read: {error.strerror}"

@@ -1,1 +1,1 @@
-"""How networks are made from games of self-play: what plays, what lies between, what learns."""
+"""Networks from self-play: the games, their samples, and the trainer."""

@@ -1,49 +1,52 @@
-"""Samples: positions from self-play with what the search and the game said of them, in a folder
-that goes on after a kill.
+"""Samples of self-play: positions with the search's score and the game's result, in a result store.
 
-    plan.json               what is played: a folder is for one run only
+    plan.json               the plan
     000000.samples          the samples of unit 0, a sealed file (core/nn/sealed.py), written whole;
-                            the fields name seed, games and nodes
+                            its fields name seed, games and nodes
     lock                    held by the process that plays
 
-A game's samples follow each other in the order of play, then those beside its path. A sample, all
-numbers little-endian and for the side to move:
+A game's samples are in the order of play; off-path samples follow. Format of a sample, all numbers
+little-endian and for the side to move:
 
     position    as the game encodes it, the same number of bytes for all
-    score       int16, of the search, in the engine's unit
+    score       int16, the search's score in the engine's unit
     ply         uint16
-    result      int8, 1 won, 0 drawn, -1 lost; 0 where ASIDE
-    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated; FIRST:
-                this is its first sample;
-                ASIDE: the position is not of a game, random plies led there from one, and it was
-                    searched, but not played on
+    result      int8, 1 won, 0 drawn, -1 lost; 0 if ASIDE
+    flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated
+                       FIRST: the first sample of its game
+                       ASIDE: off-path: one or two random plies led there; searched, not played
 
-A game with samples of its own (`core.nn.contract.OwnSamples`) says itself what is in one.
+A game with its own format (`core.nn.contract.OwnSamples`) describes it in its package.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from core.errors import QuartetError, TextError
 from core.nn.sealed import seal, unseal
 from quartet.arena.files import write_whole
-from quartet.arena.records import check_plan, hold
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
+from quartet.arena.store import ResultStore
 
 TAIL = struct.Struct("<hHbB")
-"""What follows a position: score, ply, result, flags."""
+"""Score, ply, result and flags, after the position."""
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What a unit of self-play has made; the number of the unit, and what it was asked for, come
-    first."""
+    """What a unit of self-play made.
+
+    Attributes:
+        number: The unit.
+        seed: Seed of the run.
+        games: Its games.
+        nodes: Nodes per search.
+        positions: Its samples.
+    """
 
     number: int
     seed: int
@@ -52,68 +55,46 @@ class Batch(msgspec.Struct, frozen=True):
     positions: int
 
 
-class Folder:
-    """The open folder of a run of self-play.
+class MadeSamples(msgspec.Struct, frozen=True):
+    """What a worker returns for a unit of self-play."""
 
-    Attributes:
-        done: the batches that are there, by number.
-    """
+    result: Batch
+    samples: bytes
 
-    def __init__(self, path: Path, game: str, plan: dict[str, object]) -> None:
-        """Make the folder, or open it again. Raises QuartetError where it belongs to another run or
-        process, or cannot be written."""
-        self._path, self._game = path, game
-        self.done: dict[int, Batch] = {}
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(path)
-            try:
-                check_plan(path / "plan.json", plan)
-                for file in files(path):
-                    batch = batch_of(read(file, game)[0], file)
-                    self.done[batch.number] = batch
-            except BaseException:
-                self._lock.close()
-                raise
-        except OSError as error:
-            raise QuartetError(
-                f"cannot keep samples in {path}: {error.strerror or error}"
-            ) from error
 
-    def add(self, batch: Batch, samples: bytes) -> None:
-        """Keep the samples of a unit."""
-        fields = {
-            "game": self._game,
-            **{name: str(value) for name, value in msgspec.structs.asdict(batch).items()},
-        }
-        try:
-            write_whole(self._path / f"{batch.number:06}.samples", seal("samples", fields, samples))
-        except OSError as error:
-            raise QuartetError(
-                f"cannot keep samples in {self._path}: {error.strerror or error}"
-            ) from error
+class SampleStore(ResultStore[Batch]):
+    """The open folder of a run of self-play: a result store with a sealed file per unit."""
+
+    def __init__(self, folder: Path, game: str, plan: Mapping[str, object]) -> None:
+        """Create the folder, or open it again to resume. Raises as `ResultStore` does."""
+        self._game = game
+        super().__init__(folder, plan, Batch)
+
+    def _open(self, at_close: Any) -> list[Batch]:  # noqa: ARG002  (no file stays open)
+        return [batch_of(read(file, self._game)[0], file) for file in files(self.folder)]
+
+    def add(self, made: MadeSamples) -> None:
+        """Keep the samples of a unit. Raises QuartetError if they cannot be written."""
+        batch = made.result
+        fields = {name: str(value) for name, value in msgspec.structs.asdict(batch).items()}
+        data = seal("samples", {"game": self._game, **fields}, made.samples)
+        with self.writing():
+            write_whole(self.folder / f"{batch.number:06}.samples", data)
         self.done[batch.number] = batch
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lock.close()
 
 
 def files(folder: Path) -> list[Path]:
-    """The files of samples in a folder, in order."""
+    """Return the files of samples in a folder, in order."""
     return sorted(folder.glob("*.samples"))
 
 
 def read(file: Path, game: str) -> tuple[dict[str, str], bytes]:
-    """The fields and the samples of a file. Raises TextError where it is damaged or another game's,
-    QuartetError where it cannot be read."""
+    """Return the fields and the samples of a file.
+
+    Raises:
+        TextError: It is damaged, or of another game.
+        QuartetError: It cannot be read.
+    """
     try:
         return unseal("samples", file.read_bytes(), game)
     except OSError as error:
@@ -123,7 +104,7 @@ def read(file: Path, game: str) -> tuple[dict[str, str], bytes]:
 
 
 def batch_of(fields: dict[str, str], file: Path) -> Batch:
-    """The batch that a file's fields tell of. Raises TextError."""
+    """Return the batch that a file's fields describe. Raises TextError."""
     try:
         return msgspec.convert(fields, Batch, strict=False)
     except msgspec.ValidationError as error:

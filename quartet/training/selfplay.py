@@ -1,5 +1,5 @@
-"""Self-play: games of a game's engine against itself from random openings, as samples for training.
-Runs on any Executor."""
+"""Self-play: an engine plays itself from random openings; its searches become samples for
+training."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from core.limits import Limits
 from core.nn.contract import ASIDE, FIRST, PLAYED, ForgetfulSearcher, OwnSamples, Training
 from quartet import registry
 from quartet.arena.cores import pin
-from quartet.training.samples import TAIL, Batch
+from quartet.training.samples import TAIL, Batch, MadeSamples
 
 GAMES = 32
-"""Of a unit: half a second's work and more, at a thousand nodes a move."""
+"""Games of a unit: at least half a second of work at a thousand nodes per move."""
 PLAYER = "bot"
-"""Who plays itself."""
+"""The player that plays itself by default."""
 LASTING = 4
-"""Plies in a row for which a score beyond WON must last; both sides have then seen it twice."""
-MOST_SCORE = 32_000
+"""Consecutive plies with a score beyond WON that end a game; both sides have then seen it twice."""
+MAX_SCORE = 32_000
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """Some games: everything that their samples depend on.
+class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """Some games of self-play: everything that their samples depend on.
 
     Attributes:
-        number: of the unit, from 0; it plays the games from number * games on.
-        seed: of the whole run; each game has its own from it. nodes: of every search.
-        player: who plays itself, a built-in player with or without options.
+        number: Number of the unit, from 0; its first game is number * games.
+        game: The game's name.
+        seed: Seed of the run; each game derives its own.
+        games: Number of games.
+        nodes: Nodes per search.
+        player: The built-in player that plays itself, with options.
     """
 
     number: int
@@ -42,7 +45,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     player: str = PLAYER
 
     def require_same(self, result: Batch) -> None:
-        """Raise QuartetError where a batch that was recorded is not of this unit."""
+        """Raise QuartetError if a recorded batch is not of this unit."""
         if (self.seed, self.games, self.nodes) != (result.seed, result.games, result.nodes):
             raise QuartetError(
                 f"unit {self.number} in the folder is not the one of this run; choose another "
@@ -50,15 +53,15 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class Played(msgspec.Struct, frozen=True):
-    """What comes back from a worker."""
+class SearchedPosition(NamedTuple):
+    """A searched position of a game that has not ended.
 
-    result: Batch
-    samples: bytes
-
-
-class Sample(NamedTuple):
-    """A position before anybody knows the result."""
+    Attributes:
+        position: The encoded position.
+        seat: The side to move.
+        score: The search's score.
+        ply: The ply.
+    """
 
     position: bytes
     seat: int
@@ -66,30 +69,35 @@ class Sample(NamedTuple):
     ply: int
 
 
-def schedule(game: str, seed: int, games: int, nodes: int, player: str = PLAYER) -> Iterator[Unit]:
-    """Units with at least so many games."""
+def schedule(
+    game: str, seed: int, games: int, nodes: int, player: str = PLAYER
+) -> Iterator[SelfplayUnit]:
+    """Yield units with at least `games` games."""
     for number in range(-(-games // GAMES)):
-        yield Unit(number=number, game=game, seed=seed, games=GAMES, nodes=nodes, player=player)
+        yield SelfplayUnit(
+            number=number, game=game, seed=seed, games=GAMES, nodes=nodes, player=player
+        )
 
 
-def play(unit: Unit, cores: tuple[int, ...] | None = None) -> Played:
-    """Play a unit; pure and idempotent. Raises QuartetError where the game has no engine or nothing
-    to train."""
+def play(unit: SelfplayUnit, cores: tuple[int, ...] | None = None) -> MadeSamples:
+    """Play a unit. Equal units give equal samples.
+
+    Raises QuartetError if the game has no engine or no training.
+    """
     pin(cores)
-    module = registry.load(unit.game, "train.selfplay")
+    module = cast("Training | OwnSamples", registry.load(unit.game, "train.selfplay"))
     games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
-    if hasattr(module, "play_games"):
-        own = cast("OwnSamples", module)
-        parts = own.play_games(games, unit.seed, unit.nodes, unit.player)
+    if module.OWN_SAMPLES:
+        parts = module.play_games(games, unit.seed, unit.nodes, unit.player)
     else:
-        parts = play_games(unit, cast("Training", module), games)
-    return Played(
+        parts = play_games(unit, module, games)
+    return MadeSamples(
         Batch(unit.number, unit.seed, unit.games, unit.nodes, len(parts)), b"".join(parts)
     )
 
 
-def play_games(unit: Unit, training: Training, games: range) -> list[bytes]:
-    """The samples of the games with these numbers, between two."""
+def play_games(unit: SelfplayUnit, training: Training, games: range) -> list[bytes]:
+    """Return the samples of the games with these numbers, of a game for two."""
     rules = registry.load(unit.game, "rules").Position
     pass_move = registry.load(unit.game, "reference").PASS
     engine = training.engine(unit.player)
@@ -97,7 +105,7 @@ def play_games(unit: Unit, training: Training, games: range) -> list[bytes]:
     parts = []
     for number in games:
         random = Random(f"{unit.seed} {number}")
-        engine.forget()
+        engine.new_game()
         start = opening(training, engine, limits, rules, random)
         parts += one_game(training, engine, limits, start, pass_move, random)
     return parts
@@ -106,7 +114,7 @@ def play_games(unit: Unit, training: Training, games: range) -> list[bytes]:
 def opening(
     training: Training, engine: ForgetfulSearcher, limits: Limits, rules: Any, random: Random
 ) -> Any:
-    """A position after random plies that neither side has won yet, by the engine's judgement."""
+    """Return a position after random plies that the engine scores within +-LOPSIDED."""
     while True:
         position = rules.start(random.getrandbits(32))
         for _ in range(random.randint(*training.OPENING)):
@@ -125,14 +133,13 @@ def one_game(
     pass_move: tuple[int, ...],
     random: Random,
 ) -> list[bytes]:
-    """The samples of a game from that position, then those beside its path.
+    """Return the samples of a game from a position, then its off-path samples.
 
-    Forced passes give none, nor do positions that the search has solved: their values are known
-    without any network. A solved game is over, and so is one whose score has been beyond WON for
-    LASTING plies, for the same side.
+    Forced passes and solved positions give no samples: their values are known without a network. A
+    game ends when it is solved, or when one side has been beyond WON for LASTING plies.
     """
-    samples: list[Sample] = []
-    beside: list[Sample] = []
+    samples: list[SearchedPosition] = []
+    off_path: list[SearchedPosition] = []
     leader, lasted = 0, 0
     while True:
         if position.over:
@@ -140,16 +147,18 @@ def one_game(
             ahead, flags = (scores[0] or 0) - (scores[1] or 0), PLAYED
             break
         seat = position.to_move
-        found = engine.choose(position, limits)
-        sign = 1 if (found.score > 0) == (seat == 0) else -1  # of the first seat's lead
-        if abs(found.score) >= training.SOLVED:
+        search = engine.choose(position, limits)
+        sign = 1 if (search.score > 0) == (seat == 0) else -1  # the first seat leads or trails
+        if abs(search.score) >= training.SOLVED:
             ahead, flags = sign, PLAYED
             break
-        if found.move != pass_move:
-            samples.append(Sample(training.encode(position), seat, found.score, position.ply))
+        if search.move != pass_move:
+            samples.append(
+                SearchedPosition(training.encode(position), seat, search.score, position.ply)
+            )
             if random.random() < training.ASIDE:
-                beside += aside(training, engine, limits, position, pass_move, random)
-        if abs(found.score) < training.WON:
+                off_path += off_path_sample(training, engine, limits, position, pass_move, random)
+        if abs(search.score) < training.WON:
             leader, lasted = 0, 0
         else:
             lasted = lasted + 1 if leader == sign else 1
@@ -157,38 +166,44 @@ def one_game(
         if lasted == LASTING:
             ahead, flags = sign, 0
             break
-        position = position.play(found.move)
+        position = position.play(search.move)
     won = (ahead > 0) - (ahead < 0)
     parts = [
         packed(sample, won if sample.seat == 0 else -won, flags | FIRST * (number == 0))
         for number, sample in enumerate(samples)
     ]
-    return parts + [packed(sample, 0, FIRST | ASIDE) for sample in beside]
+    return parts + [packed(sample, 0, FIRST | ASIDE) for sample in off_path]
 
 
-def aside(
+def off_path_sample(
     training: Training,
     engine: ForgetfulSearcher,
     limits: Limits,
     position: Any,
     pass_move: tuple[int, ...],
     random: Random,
-) -> list[Sample]:
-    """The sample one or two random plies from here, or none where it would not be one of a game
-    either."""
+) -> list[SearchedPosition]:
+    """Return the off-path sample one or two random plies from here.
+
+    Returns [] for a forced pass, a solved position or the end of the game.
+    """
     for _ in range(random.randint(1, 2)):
         position = position.play(random.choice(position.legal()))
         if position.over:
             return []
-    found = engine.choose(position, limits)
-    if found.move == pass_move or abs(found.score) >= training.SOLVED:
+    search = engine.choose(position, limits)
+    if search.move == pass_move or abs(search.score) >= training.SOLVED:
         return []
-    return [Sample(training.encode(position), position.to_move, found.score, position.ply)]
+    return [
+        SearchedPosition(training.encode(position), position.to_move, search.score, position.ply)
+    ]
 
 
-def packed(sample: Sample, result: int, flags: int) -> bytes:
-    """A sample as it is kept, see quartet/training/samples.py; the result is for its side to
-    move."""
+def packed(sample: SearchedPosition, result: int, flags: int) -> bytes:
+    """Return a sample in the format of `quartet.training.samples`.
+
+    The result is for its side to move.
+    """
     return sample.position + TAIL.pack(
-        max(-MOST_SCORE, min(MOST_SCORE, sample.score)), sample.ply, result, flags
+        max(-MAX_SCORE, min(MAX_SCORE, sample.score)), sample.ply, result, flags
     )

@@ -1,5 +1,4 @@
-"""What happens, for whoever follows it: topics, and streams of server-sent events that go on where
-they were broken off."""
+"""Topics and streams of server-sent events. A stream that was interrupted resumes."""
 
 from __future__ import annotations
 
@@ -13,60 +12,64 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-KEPT = 400
-"""Events of a topic that can be had again."""
+MAX_EVENTS = 400
+"""Events of a topic that can be repeated."""
 SILENCE = 10.0
-"""Seconds after which a stream says that it is there."""
+"""Seconds without an event after which a stream sends a sign of life."""
 
 
 class Topic:
-    """Something that can be followed.
+    """Something that streams can follow.
 
     Attributes:
-        name: str. number: int; of the last event. followers: int; streams that follow it now.
-        left: float; when the last of them left, on the clock of `time.monotonic`.
+        name: Name in addresses.
+        left: When it was last followed, on the clock of `time.monotonic`.
     """
 
     def __init__(self, name: str, state: Callable[[], dict[str, Any]]) -> None:
-        """`state` gives what a follower must know that has heard nothing yet."""
+        """`state` returns what a new follower needs."""
         self.name = name
-        # later servers at the same address have higher numbers
+        # a later server at the same address continues with higher numbers
         self.number = int(time.time() * 1000)
-        self.followers = 0
         self.left = time.monotonic()
         self._state = state
-        self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=MAX_EVENTS)
         self._bells: set[asyncio.Event] = set()
 
+    @property
+    def unwatched_for(self) -> float:
+        """Seconds since the last stream has left; 0 while one follows."""
+        return 0.0 if self._bells else time.monotonic() - self.left
+
     def publish(self, event: str, **data: Any) -> None:
-        """Tell all followers."""
+        """Send an event to all followers."""
         self.number += 1
-        self._kept.append((self.number, self._block(event, data)))
+        self._recent.append((self.number, self._block(event, data)))
         for bell in self._bells:
             bell.set()
 
     def publish_state(self) -> None:
-        """Tell all followers everything anew."""
+        """Send the whole state to all followers."""
         self.publish("state", **self._state())
 
     def since(self, number: int | None) -> list[tuple[int, bytes]]:
-        """All events after this one, with their numbers; where they are not known any more, or
-        nothing was heard yet, the state."""
+        """Return the events after `number`, with their numbers.
+
+        If they are not in memory any more, or `number` is None, return the state instead.
+        """
         if number == self.number:
             return []
-        first = self._kept[0][0] if self._kept else self.number + 1
+        first = self._recent[0][0] if self._recent else self.number + 1
         if number is None or not first - 1 <= number <= self.number:
             return [(self.number, self._block("state", self._state()))]
-        return [(kept, block) for kept, block in self._kept if kept > number]
+        return [(kept, block) for kept, block in self._recent if kept > number]
 
     def join(self, bell: asyncio.Event) -> None:
-        """A stream follows it; the bell rings when there is something new."""
-        self.followers += 1
+        """Add a follower; `bell` is set at every event."""
         self._bells.add(bell)
 
     def leave(self, bell: asyncio.Event) -> None:
-        """A stream follows it no more."""
-        self.followers -= 1
+        """Remove a follower."""
         self._bells.discard(bell)
         self.left = time.monotonic()
 
@@ -76,10 +79,10 @@ class Topic:
 
 
 class Streams:
-    """All streams that go on.
+    """All open streams.
 
     Attributes:
-        closed: bool; whether they are to end.
+        closed: True if they must end.
     """
 
     def __init__(self) -> None:
@@ -87,7 +90,7 @@ class Streams:
         self.bells: set[asyncio.Event] = set()
 
     def close(self) -> None:
-        """End all, and what comes after."""
+        """End all streams, and those that begin later."""
         self.closed = True
         for bell in self.bells:
             bell.set()
@@ -96,14 +99,15 @@ class Streams:
 async def stream(
     streams: Streams, topics: Sequence[Topic], unknown: Sequence[str], last: dict[str, int]
 ) -> AsyncIterator[bytes]:
-    """Server-sent events of some topics.
+    """Yield the server-sent events of some topics.
 
     Args:
-        streams: among which it is.
-        topics: to follow. unknown: names of others that were asked for; they are told to be gone.
-        last: what was heard last, by topic.
+        streams: The server's streams.
+        topics: Topics to follow.
+        unknown: Requested topics that do not exist; each gets an event `gone`.
+        last: Number of the last event that the browser received, by topic.
     """
-    heard: dict[str, int | None] = {topic.name: last.get(topic.name) for topic in topics}
+    received: dict[str, int | None] = {topic.name: last.get(topic.name) for topic in topics}
     bell = asyncio.Event()
     streams.bells.add(bell)
     for topic in topics:
@@ -111,14 +115,14 @@ async def stream(
     try:
         yield b"retry: 1000\n\n"
         for name in unknown:
-            body = msgspec.json.encode({"topic": name, "error": "there is no such thing any more"})
+            body = msgspec.json.encode({"topic": name, "error": "this does not exist any more"})
             yield b"event: gone\ndata: " + body + b"\n\n"
         while not streams.closed:
             bell.clear()
             for topic in topics:
-                for number, block in topic.since(heard[topic.name]):
-                    heard[topic.name] = number
-                    yield block + b"id: " + write_id(heard) + b"\n\n"
+                for number, block in topic.since(received[topic.name]):
+                    received[topic.name] = number
+                    yield block + b"id: " + write_id(received) + b"\n\n"
             try:
                 await asyncio.wait_for(bell.wait(), SILENCE)
             except TimeoutError:
@@ -129,13 +133,13 @@ async def stream(
             topic.leave(bell)
 
 
-def write_id(heard: dict[str, int | None]) -> bytes:
-    """What was heard last, as the id of an event."""
-    return ";".join(f"{name}={number}" for name, number in heard.items() if number).encode()
+def write_id(received: dict[str, int | None]) -> bytes:
+    """Return the id of an event: the number of the last one of every topic."""
+    return ";".join(f"{name}={number}" for name, number in received.items() if number).encode()
 
 
 def read_id(text: str) -> dict[str, int]:
-    """The reverse of `write_id`; what makes no sense is left away."""
+    """Reverse `write_id`; ignore what is malformed."""
     pairs = [part.rpartition("=") for part in text.split(";")]
     return {
         name: int(number) for name, _, number in pairs if number.isdecimal() and len(number) < 16

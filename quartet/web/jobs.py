@@ -1,4 +1,4 @@
-"""Worker processes, as the page's server sees them: what they tell arrives in its event loop."""
+"""Worker processes as the server sees them. Their events arrive in its event loop."""
 
 from __future__ import annotations
 
@@ -8,77 +8,94 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from quartet.arena import run
+from quartet.arena.processes import no_ctrl_c
 from quartet.web import worker
 from quartet.web.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from multiprocessing.connection import Connection
 
+    from quartet.web.match_worker import MatchSpec
     from quartet.web.views import Json
 
+    Receive = Callable[[str, Json], None]
+
 DIED = "its process has died"
+ENDED = "this has ended"
 END_SECONDS = 5.0
-"""What a worker has for ending its programs before it is killed."""
+"""Seconds in which a worker must end its programs before it is killed."""
 
 
 class Job:
-    """A worker process with something to do.
+    """A worker process.
 
     Attributes:
-        over: bool; whether nothing more will come.
+        over: True after the last event.
     """
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=worker.main, args=(theirs,), daemon=True)
-        with run.no_ctrl_c():
+        with no_ctrl_c():
             self._process.start()
         theirs.close()
         self._loop: asyncio.AbstractEventLoop
-        self._tell: Callable[[str, Json], None]
+        self._receive: Receive
         self._numbers = count()
-        self._asked: dict[int, asyncio.Future[Json]] = {}
+        self._pending: dict[int, tuple[asyncio.Future[Json], Receive | None]] = {}
         self._sending = asyncio.Lock()
         self._reader: threading.Thread | None = None
         self._closing = threading.Lock()
         self.over = False
 
     @property
-    def lives(self) -> bool:
-        """Whether there is a process."""
+    def is_alive(self) -> bool:
+        """True if the process runs."""
         return self._process.is_alive()
 
-    def begin(self, kind: str, spec: Any, tell: Callable[[str, Json], None]) -> None:
-        """Have it do something; `tell` gets every event with its data, in this loop, the last one
-        with the name "over"."""
-        self._loop, self._tell = asyncio.get_running_loop(), tell
-        self._connection.send((kind, spec))
-        self._reader = threading.Thread(target=self._read, args=(self._connection,), daemon=True)
+    def begin(self, spec: MatchSpec | None, receive: Receive) -> None:
+        """Give the worker its task.
+
+        Args:
+            spec: The match to play; None for a worker that does what is requested.
+            receive: Takes every event in this event loop; the last one is "over".
+        """
+        self._loop, self._receive = asyncio.get_running_loop(), receive
+        self._connection.send(spec)
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    async def ask(self, do: str, **data: Any) -> Json:
-        """The worker's answer to a request. Raises Refused."""
+    async def request(self, do: str, receive: Receive | None = None, **data: Any) -> Json:
+        """Send the worker a request, and return its answer. Raises Refused.
+
+        Args:
+            do: What the worker must do.
+            receive: Takes the events that the request causes.
+            data: Arguments.
+        """
         if self.over:
-            raise Refused("it is over")
+            raise Refused(ENDED)
         number = next(self._numbers)
-        self._asked[number] = future = self._loop.create_future()
+        answer = self._loop.create_future()
+        self._pending[number] = answer, receive
+        message = {"do": do, "request": number, **data}
         async with self._sending:
             try:
-                await asyncio.to_thread(self._connection.send, {"do": do, "number": number, **data})
+                await asyncio.to_thread(self._connection.send, message)
             except OSError:
                 raise Refused(DIED) from None
-        found: Json = await future
+        found: Json = await answer
         if "error" in found:
             raise Refused(found["error"], found["status"])
         return found
 
     def close(self) -> None:
-        """End the process with all that it has started. May be called again, by any thread but the
-        reader: the connection is closed once, when nobody reads it any more, since its descriptor
-        may be another's a moment later."""
+        """End the process with all that it has started.
+
+        May be called again, from any thread but the reader. The connection is closed last, when
+        nothing reads from it: the system may give its descriptor to another one at once.
+        """
         with self._closing:
             self._process.terminate()
             self._process.join(END_SECONDS)
@@ -89,72 +106,74 @@ class Job:
                 self._reader.join()
             self._connection.close()
 
-    def _read(self, connection: Connection) -> None:
-        while True:
+    def _read(self) -> None:
+        event = ""
+        while event != "over":
             try:
-                event, data = connection.recv()
+                event, data = self._connection.recv()
             except (EOFError, OSError):
                 event, data = "over", {}
             try:
-                self._loop.call_soon_threadsafe(self._hear, event, data)
+                self._loop.call_soon_threadsafe(self._take, event, data)
             except RuntimeError:  # the loop has ended
                 return
-            if event == "over":
-                return
 
-    def _hear(self, event: str, data: Json) -> None:
-        if event == "reply":
-            future = self._asked.pop(data.pop("number"), None)
-            if future is not None and not future.done():
-                future.set_result(data)
-            return
+    def _take(self, event: str, data: Json) -> None:
         if event == "over":
             self.over = True
-            for future in self._asked.values():
-                if not future.done():
-                    future.set_result({"error": DIED, "status": 409})
-            self._asked.clear()
-        self._tell(event, data)
+            for answer, _ in self._pending.values():
+                if not answer.done():
+                    answer.set_result({"error": DIED, "status": 409})
+        number = data.pop("request", None)
+        if number is None:
+            self._receive(event, data)
+            return
+        answer, receive = self._pending[number]
+        if event == "reply":
+            del self._pending[number]
+        if not answer.done():
+            if event == "reply":
+                answer.set_result(data)
+            elif receive is not None:
+                receive(event, data)
 
 
 class Jobs:
-    """All workers; one more is kept ready, so that nobody waits for a process to start."""
+    """All workers. A spare one is kept ready, because a process takes long to start."""
 
     def __init__(self) -> None:
         self._spare: Job | None = None
         self._all: set[Job] = set()
         self._closed = False
 
-    def prepare(self) -> None:
-        """Have one ready."""
-        is_there = self._spare is not None and self._spare.lives
-        if not is_there and not self._closed:
+    def prepare(self) -> Job | None:
+        """Start the spare worker if there is none."""
+        if not self._closed and (self._spare is None or not self._spare.is_alive):
             self._spare = Job()
+        return self._spare
 
-    def start(self, kind: str, spec: Any, tell: Callable[[str, Json], None]) -> Job:
-        """As `Job.begin`."""
-        self.prepare()
-        job, self._spare = self._spare, None
-        assert job is not None  # noqa: S101  (it was prepared)
+    def start(self, spec: MatchSpec | None = None, receive: Receive | None = None) -> Job:
+        """Start a task in a worker; arguments as for `Job.begin`."""
+        job = self.prepare()
+        assert job is not None  # noqa: S101  (nothing starts after `close`)
+        self._spare = None
         self._all.add(job)
+        loop = asyncio.get_running_loop()
 
-        def hear(event: str, data: Json) -> None:
+        def take(event: str, data: Json) -> None:
             if event == "over":
                 self._all.discard(job)
                 if not self._closed:
-                    asyncio.get_running_loop().run_in_executor(None, job.close)
-            tell(event, data)
+                    loop.run_in_executor(None, job.close)
+            if receive is not None:
+                receive(event, data)
 
-        job.begin(kind, spec, hear)
-        asyncio.get_running_loop().call_later(0.1, self.prepare)
+        job.begin(spec, take)
+        loop.call_later(0.1, self.prepare)
         return job
 
-    async def end(self, job: Job) -> None:
-        """End one."""
-        await asyncio.to_thread(job.close)
-
     async def close(self) -> None:
-        """End all."""
+        """End all workers."""
         self._closed = True
         jobs = [*self._all, *([self._spare] if self._spare else [])]
         await asyncio.gather(*(asyncio.to_thread(job.close) for job in jobs))

@@ -1,18 +1,20 @@
-"""Who may ask the server something: whoever has its token, from its own address, for what was handed
-out."""
+"""The guard before all routes: it refuses requests without the token or from other sites."""
 
 from __future__ import annotations
 
 import ipaddress
 import secrets
+import socket
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
@@ -26,93 +28,142 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 OWN_SITES = {"same-origin", "none", ""}
-"""What a browser says of who has asked for a page of ours: we ourselves, or the person."""
+"""Values of Sec-Fetch-Site for requests of the page itself, of the user, and of other clients."""
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
+MAX_LINKS = 8
+"""Links to seats that one browser can use."""
 
 
 class Guard:
-    """Refuses, before anything else looks at a request, what must not be answered."""
+    """Answers requests that must not reach the routes.
 
-    def __init__(self, app: ASGIApp, token: str, host: str, port: int) -> None:
-        """`host` and `port` are what the server listens to."""
-        self._app, self._token = app, token
+    The routes find in the scope, as `links`, the keys of seats that a request has, and None if it
+    has the token, which opens everything.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str,
+        host: str,
+        port: int,
+        match_of: Callable[[str], str | None] = lambda key: None,  # noqa: ARG005
+    ) -> None:
+        """Make a guard.
+
+        Args:
+            app: The routes.
+            token: The server's token.
+            host: Address that the server listens to.
+            port: Its port.
+            match_of: Returns the id of the match with a seat that a key opens, None if no seat
+                has this key.
+        """
+        self._app, self._token, self._match_of = app, token, match_of
         self._cookie = f"quartet-{port}"
         self._port = port
         self._any_address = host in {"0.0.0.0", "::"}  # noqa: S104  (it is compared)
-        is_ours = self._any_address or is_local(host)
-        self._names = {bracketed(host), *(LOCAL if is_ours else ())}
+        has_local_names = self._any_address or is_local(host)
+        self._names = {bracketed(host), *(LOCAL if has_local_names else ())}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
             return
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await PlainTextResponse(refusal[1] + "\n", refusal[0])(scope, receive, guarded)
-            return
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and given:
-            response = RedirectResponse("/", 303)
-            response.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
-            await response(scope, receive, guarded)
-            return
-        await self._app(scope, receive, guarded)
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        is_entry = scope["path"] == "/" and scope["method"] == "GET"
+        entering = given if is_entry else []
+        kept = self._kept(headers)
+        known = [*entering, *kept]
+        is_full = any(map(self._is_token, known))
+        links = [key for key in dict.fromkeys(known) if self._match_of(key)][:MAX_LINKS]
+        app = self._refusal(scope, headers, may_enter=is_full or bool(links), entering=entering)
+        if app is None and scope["path"] == "/" and given:
+            app = self._entry(headers, entering, links, keeps_token=any(map(self._is_token, kept)))
+        scope["links"] = None if is_full else links
+        await (app or self._app)(scope, receive, guarded)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
-        """Status and reason; None where the request may pass."""
-        host = headers.get("host", "")
-        if not self._is_ours(host):
-            return 403, "this is not the address of the server"
-        origins = headers.getlist("origin")
-        if any(origin != f"{scope['scheme']}://{host}" for origin in origins):
-            return 403, "requests of other pages are refused"
-        if headers.get("sec-fetch-site", "") not in OWN_SITES:
-            return 403, "requests of other pages are refused"
-        raw = scope.get("raw_path", b"").lower()
-        if ".." in scope["path"] or b"%2e" in raw or b"%2f" in raw or b"\\" in raw or b"%5c" in raw:
-            return 404, "there is no such page"
-        if not scope["query_string"].isascii():
-            return 400, "a query is ASCII"
-        if not self._has_token(scope, headers):
-            return 403, "open the address that `quartet serve` has printed, with its token"
-        return None
+    def _entry(
+        self, headers: Headers, given: list[str], links: list[str], *, keeps_token: bool
+    ) -> Response:
+        """Return the answer to an address with a token: a cookie, and the address without it."""
+        match = next(filter(None, map(self._match_of, given)), None)
+        place = f"/#/match/{match}" if match else "/"
+        if headers.get("sec-fetch-site", "") in OWN_SITES:
+            answer: Response = RedirectResponse(place, 303)
+        else:  # a browser would send no cookie after a redirection from another site
+            answer = HTMLResponse(f'<meta http-equiv="refresh" content="0;url={place}">')
+        if any(map(self._is_token, given)):
+            answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
+        elif not keeps_token:
+            keys = ".".join(links)
+            answer.set_cookie(self._cookie + "-seats", keys, httponly=True, samesite="strict")
+        return answer
 
-    def _is_ours(self, host: str) -> bool:
+    def _refusal(
+        self, scope: Scope, headers: Headers, *, may_enter: bool, entering: list[str]
+    ) -> Response | None:
+        """Return the answer to a request that is refused, None if it may pass."""
+        host, raw = headers.get("host", ""), scope.get("raw_path", b"").lower()
+        own = f"{scope['scheme']}://{host}"
+        is_foreign = any(origin != own for origin in headers.getlist("origin"))
+        is_outside = any(part in raw for part in (b"%2e", b"%2f", b"\\", b"%5c"))
+        rules = (
+            (not self._has_name(host), 403, "this is not the address of the server"),
+            (is_foreign, 403, "requests of other sites are refused"),
+            (
+                headers.get("sec-fetch-site", "") not in OWN_SITES and not entering,
+                403,
+                "requests of other sites are refused",
+            ),
+            (is_outside or ".." in scope["path"], 404, "there is no such page"),
+            (not scope["query_string"].isascii(), 400, "the query must be ASCII"),
+            (
+                not may_enter,
+                403,
+                "open the address that `quartet serve` has printed, with its token",
+            ),
+        )
+        refused = ((status, text) for applies, status, text in rules if applies)
+        return next((PlainTextResponse(text + "\n", status) for status, text in refused), None)
+
+    def _has_name(self, host: str) -> bool:
+        """Return True if a Host header names this server."""
         name, _, port = host.rpartition(":")
         if port != str(self._port):
             return False
         return name in self._names or (self._any_address and is_address(name))
 
-    def _has_token(self, scope: Scope, headers: Headers) -> bool:
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._token.encode())
+
+    def _kept(self, headers: Headers) -> list[str]:
+        """Return the token and keys in the headers of a request, unchecked."""
         given = [headers.get("authorization", "").removeprefix("Bearer ")]
-        if scope["path"] == "/" and scope["method"] == "GET":
-            given += parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             cookies = SimpleCookie()
-        if self._cookie in cookies:
-            given.append(cookies[self._cookie].value)
-        return any(secrets.compare_digest(one.encode(), self._token.encode()) for one in given)
+        given += [cookies[name].value for name in (self._cookie,) if name in cookies]
+        seats = self._cookie + "-seats"
+        return [*given, *(cookies[seats].value.split(".") if seats in cookies else ())]
 
 
 def is_local(host: str) -> bool:
-    """Whether a name of a listening address means this machine alone."""
+    """Return True if only this machine can reach a listening address."""
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is a number: no name of somebody's can then lead here."""
+    """Return True for an IP address; unlike a name, no DNS server can redirect it."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -121,5 +172,17 @@ def is_address(name: str) -> bool:
 
 
 def bracketed(host: str) -> str:
-    """A host as addresses have it."""
+    """Return a host as it is written in addresses."""
     return f"[{host}]" if ":" in host else host
+
+
+def shared_base(host: str, port: int) -> str:
+    """Return the address of this server for other machines, if they can reach it."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  (it is compared)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing; chooses this machine's address
+                host = str(probe.getsockname()[0])
+            except OSError:  # no network
+                host = "127.0.0.1"
+    return f"http://{bracketed(host)}:{port}"

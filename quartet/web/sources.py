@@ -1,219 +1,316 @@
-"""Where positions come from: a match, a log, a game of a run, a text; and a line of moves from
-there."""
+"""Positions and logs that requests name: of a match, an uploaded log, a game of a run, or a
+text."""
 
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
-
-import msgspec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.errors import QuartetError
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.logs.check import check, origin
-from quartet.web import views
+from quartet.judge.process.words import printable
+from quartet.judge.seats.engine import fast_rules
+from quartet.web import openings, views
+from quartet.web.data_folder import RECORD, Record
 from quartet.web.errors import Refused
 
 if TYPE_CHECKING:
-    from quartet.judge.game import Game
-    from quartet.judge.logs.check import CheckedLog
+    from collections.abc import Callable, Mapping, Sequence
+
+    from core.rules import Move
+    from quartet.judge.game import JudgedGame
+    from quartet.judge.logs.checked import CheckedLog
+    from quartet.web.data_folder import DataFolder
+    from quartet.web.payloads import Source
     from quartet.web.views import Json
 
-LARGEST = 2 * 2**20
-"""Bytes of a log that is handed in."""
-KEPT = 64 * 2**20
-"""Bytes of the logs that are kept; the one that was not looked at for longest goes first."""
-Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-LONGEST_LINE = 400
+MAX_LOGS = 64 * 2**20
+"""Bytes of all uploaded logs; the one that was uploaded first is dropped first."""
+LOGS, LOG = "logs", "game.log"
+NO_LOG = "this log is not on the server any more: drop it on the page again"
+MAX_LINE = 400
 """Moves of a variation."""
-
-
-class Source(msgspec.Struct, frozen=True):
-    """Where a position comes from: of match, log, run with number, and game one.
-
-    Attributes:
-        match, log, run, game: str | None; a name. number: int | None; of a run's game.
-        position: str | None; options: dict; seed: int; of a game's start.
-        step: int | None; after so many turns, None for all of them.
-        moves: list[str]; played from there.
-    """
-
-    match: str | None = None
-    log: str | None = None
-    run: str | None = None
-    number: int | None = None
-    game: str | None = None
-    position: str | None = None
-    options: dict[str, bool | int] = {}
-    seed: Seed = 0
-    step: int | None = None
-    moves: list[str] = []
+HIDDEN = "what will be drawn is hidden until the game is over"
 
 
 @dataclass(frozen=True)
-class Place:
-    """A position, and what is known of how it came about.
+class Located:
+    """A position and its context.
 
     Attributes:
-        game: Game. truth: Position; by the reference rules.
-        options: dict; variants of the rules, without those that choose a start.
-        absent: frozenset[int]; seats where nobody sits.
-        last: Json | None; seat and parts of the move before.
-        secret: bool; whether chance goes on, so that its text would tell too much.
+        game: Its game.
+        position: The position, by the reference rules.
+        options: Variants of the rules that hold after the start.
+        absent: Empty seats.
+        last: Seat and parts of the move before.
+        secret: True if the game is running and its text would reveal what chance will give.
+        move: The move before, in a variation.
     """
 
-    game: Game
-    truth: Any
+    game: JudgedGame
+    position: Any
     options: dict[str, bool | int]
     absent: frozenset[int] = frozenset()
     last: Json | None = None
     secret: bool = False
+    move: Move | None = None
 
     def shown(self) -> Json:
-        """As the page looks at it."""
-        return views.position(self.game, self.truth, self.last, secret=self.secret)
+        """Return the position as the page shows it."""
+        return views.position(self.game, self.position, self.last, secret=self.secret)
 
-    def after(self, text: str) -> Place:
-        """The place after a move. Raises QuartetError."""
+    def after(self, text: str) -> Located:
+        """Return the position after a move. Raises QuartetError."""
         if self.secret:
-            raise Refused("what chance will give is not known while the game goes on")
-        scene, truth = views.scenes(self.game.info.name), self.truth
-        move = scene.read(text, truth)
-        last = {"seat": truth.to_move, "parts": list(scene.parts(move, truth))}
-        truth = truth.play(move)
-        while not truth.over and truth.to_move in self.absent:
-            truth = truth.lose_turn()
-        return Place(self.game, truth, self.options, self.absent, last)
+            raise Refused(HIDDEN)
+        scene, position = views.scenes(self.game.info.name), self.position
+        move = scene.read(text, position)
+        last = {"seat": position.to_move, "parts": list(scene.parts(move, position))}
+        position = position.play(move)
+        while not position.over and position.to_move in self.absent:
+            position = position.lose_turn()
+        return replace(self, position=position, last=last, move=move)
+
+    def written(self, parts: Sequence[str]) -> str:
+        """Return the move with these parts as the judge writes it. Raises Refused."""
+        scene = views.scenes(self.game.info.name)
+        return scene.write(views.move_of(scene, self.position, parts), self.position)
 
     def start(self) -> Start:
-        """Where a match begins that goes on from here."""
-        return Start(0, self.options, self.truth.text())
+        """Return the start of a match that continues from here. Raises Refused."""
+        if self.secret:
+            raise Refused(HIDDEN)
+        return Start(0, self.options, self.position.text())
 
     @property
     def shift(self) -> int:
-        """The seat that sits first in such a match: a position whose text is seen by the seat to
-        move turns the table."""
+        """The seat that comes first in such a match.
+
+        A position whose text is written for the seat to move renumbers the seats.
+        """
         parsed = self.start().position(self.game.position)
-        return int(self.truth.to_move - parsed.to_move) % self.game.info.players
+        return int(self.position.to_move - parsed.to_move) % self.game.info.players
 
 
-class Origin(Protocol):
-    """Who has the logs of matches and runs."""
+class LogRecord(Record, kw_only=True):
+    """An uploaded log in the data folder.
 
-    def match_log(self, name: str) -> tuple[bytes, bool]:
-        """The log of a match so far, in our form, and whether it goes on. Raises Refused."""
-        ...
+    Attributes:
+        name: Name of the file.
+        size: Bytes.
+    """
 
-    def run_log(self, name: str, number: int) -> tuple[bytes, bool]:
-        """The log of a run's game, and whether it goes on. Raises Refused."""
-        ...
-
-
-class Logs:
-    """The logs that were handed in."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
-
-    def add(self, name: str, data: bytes) -> str:
-        """Keep a log; the same content has the same id."""
-        key = hashlib.sha256(data).hexdigest()[:16]
-        self._kept[key] = (name, data)
-        self._kept.move_to_end(key)
-        while sum(len(kept) for _, kept in self._kept.values()) > KEPT:
-            self._kept.popitem(last=False)
-        return key
-
-    def get(self, key: str) -> tuple[str, bytes]:
-        """Name and content. Raises Refused."""
-        if key not in self._kept:
-            raise Refused("this log is not here any more; drop it on the page again", 404)
-        self._kept.move_to_end(key)
-        return self._kept[key]
+    name: str
+    size: int
 
 
 class Sources:
-    """All of them together; what takes long is to be done in a thread."""
+    """Uploaded logs, and the log or position that a source names. Slow methods belong in a
+    thread."""
 
-    def __init__(self, logs: Logs, origin: Origin) -> None:
-        self.logs, self._origin = logs, origin
+    def __init__(
+        self,
+        folder: DataFolder,
+        match_log: Callable[[str], tuple[bytes, bool]],
+        run_log: Callable[[str, int], tuple[bytes, bool]],
+        games_folder: Path | None = None,
+    ) -> None:
+        """The two functions return a log, and whether its game is running. They raise Refused.
+
+        Args:
+            folder: Has the uploaded logs.
+            match_log: Takes the id of a match.
+            run_log: Takes the name of a run and the number of a game.
+            games_folder: Has further logs, at any depth.
+        """
+        self._folder = folder
+        self._logs = OrderedDict(folder.records(LOGS, LogRecord))
+        self._match_log, self._run_log = match_log, run_log
+        self._games, self._files = games_folder, dict[str, Path]()
+
+    def upload(self, data: bytes, name: str, found: CheckedLog) -> str:
+        """Store a checked log, and return its id, which depends on its content only."""
+        key = hashlib.sha256(data).hexdigest()[:16]
+        self._logs[key] = record = LogRecord(
+            game=found.game.info.name,
+            players=[*map(shown_name, found.match.names if found.match else ())],
+            time=time.time(),
+            name=name,
+            size=len(data),
+        )
+        self._logs.move_to_end(key)
+        self._folder.write(LOGS, key, LOG, data)
+        self._folder.write(LOGS, key, RECORD, record)
+        while sum(log.size for log in self._logs.values()) > MAX_LOGS:
+            self.remove(next(iter(self._logs)))
+        return key
+
+    def lines(self) -> list[Json]:
+        """Return the list of uploaded logs, the newest first."""
+        return [
+            {"id": key, "name": log.name, "game": log.game, "players": log.players}
+            for key, log in reversed(self._logs.items())
+        ]
+
+    def name(self, source: Json) -> str:
+        """Return the name of an uploaded log; "" for other sources."""
+        return self._logs[source["log"]].name if source.get("log") in self._logs else ""
+
+    def remove(self, key: str) -> None:
+        """Delete an uploaded log. Raises Refused."""
+        if self._logs.pop(key, None) is None:
+            raise Refused(NO_LOG, 404)
+        self._folder.remove(LOGS, key)
 
     def data(self, source: Source) -> tuple[bytes, bool]:
-        """The log of a source, and whether its game goes on. Raises Refused."""
+        """Return a log, and whether its game is running. Raises QuartetError."""
         if source.match is not None:
-            return self._origin.match_log(source.match)
+            return self._match_log(source.match)
         if source.log is not None:
-            return self.logs.get(source.log)[1], False
+            if source.log not in self._logs:
+                return self._in_games(source.log), False
+            return self._folder.read(LOGS, source.log, LOG), False
         if source.run is not None and source.number is not None:
-            return self._origin.run_log(source.run, source.number)
+            return self._run_log(source.run, source.number)
         raise Refused("name a match, a log, or a run and the number of its game", 400)
 
-    def checked(self, source: Source) -> tuple[CheckedLog, bool]:
-        """The log, checked, and whether its game goes on. Raises Refused and QuartetError."""
-        data, goes_on = self.data(source)
-        return checked(data), goes_on
+    def _in_games(self, key: str) -> bytes:
+        """Return a log in the folder of games. Raises Refused."""
+        if self._games is not None and key not in self._files:
+            self._files = openings.logs_in(self._games)
+        try:
+            return self._files[key].read_bytes()
+        except (KeyError, OSError):
+            raise Refused(NO_LOG, 404) from None
 
-    def place(self, source: Source) -> Place:
-        """The position that a source names. Raises Refused and QuartetError."""
-        place = self._root(source)
-        for text in source.moves:
-            place = place.after(text)
-        return place
+    def keyed(self, source: Source) -> tuple[Located, bytes]:
+        """Return the position that a source names, and its key. Raises QuartetError."""
+        root, *line = self.trail(source)
+        game, rules = root.game, fast_rules(root.game.info.name)
+        if root.secret:
+            raise Refused(HIDDEN)
+        if root.absent:
+            raise Refused("games with an empty seat are not looked up")
+        if source.game is not None:
+            position = Start(source.seed, source.options, source.position).position(rules)
+        else:
+            positions = checked(self.data(source)[0], fast=True).positions
+            position = positions[-1 if source.step is None else source.step]
+        for found in line:
+            position = position.play(found.move)
+        return (line or [root])[-1], openings.key_of(game, position, root.options)
 
-    def trail(self, source: Source) -> list[Place]:
-        """The same, with all positions on the line of moves."""
+    def finished(self, source: Source) -> bytes:
+        """Return the log of a game that has ended. Raises QuartetError."""
+        data, is_running = self.data(source)
+        if is_running:
+            raise Refused("the game is still running")
+        return data
+
+    def located(self, source: Source) -> Located:
+        """Return the position that a source names. Raises QuartetError."""
+        return self.trail(source)[-1]
+
+    def trail(self, source: Source) -> list[Located]:
+        """Return the position before the moves of a source, and after each of them."""
+        if len(source.moves) > MAX_LINE:
+            raise Refused(f"a variation has at most {MAX_LINE} moves", 413)
         found = [self._root(source)]
         for text in source.moves:
             found.append(found[-1].after(text))
         return found
 
-    def _root(self, source: Source) -> Place:
-        if len(source.moves) > LONGEST_LINE:
-            raise Refused("such a long line of moves is not followed", 413)
+    def _root(self, source: Source) -> Located:
         if source.game is not None:
             game = games.load(source.game)
             views.check_options(game, source.options)
             start = Start(source.seed, source.options, source.position)
-            return Place(game, start.position(game.position), lasting(game, source.options))
-        found, goes_on = self.checked(source)
-        match = found.match
+            return Located(game, start.position(game.position), lasting(game, source.options))
+        data, is_running = self.data(source)
+        found = checked(data)
+        match, game = found.match, found.game
         if match is None:
-            raise QuartetError(found.complaint or "there is no game")
+            raise QuartetError(found.complaint or "the log has no game")
         steps = len(found.turns)
         step = steps if source.step is None else source.step
         if not 0 <= step <= steps:
-            raise Refused(f"there is no step {step}; the game has {steps}", 404)
+            raise Refused(f"there is no step {step}: the game has {steps}", 404)
         last = None
         if step > 0 and (turn := found.turns[step - 1]).move is not None:
-            scene = views.scenes(found.game.info.name)
-            parts = list(scene.parts(turn.move, found.positions[step - 1]))
-            last = {"seat": turn.seat, "parts": parts}
-        return Place(
-            found.game,
+            parts = views.scenes(game.info.name).parts(turn.move, found.positions[step - 1])
+            last = {"seat": turn.seat, "parts": list(parts)}
+        return Located(
+            game,
             found.positions[step],
-            lasting(found.game, dict(match.start.options)),
+            lasting(game, dict(match.start.options)),
             frozenset(seat for seat, name in enumerate(match.names) if name is None),
             last,
-            goes_on and found.game.info.chance,
+            is_running and game.info.chance,
         )
 
 
-def lasting(game: Game, options: dict[str, bool | int]) -> dict[str, bool | int]:
-    """The options that a position has, too."""
+def shown_name(name: str | None) -> str | None:
+    """Return a player of a log as the page shows it."""
+    return name and printable(name.removeprefix("COMMAND: "))
+
+
+def composed(located: Located, board: Mapping[str, int] | None, to_move: int) -> Json:
+    """Return the text of an edited position, the game's complaint about it, and the palette.
+
+    Args:
+        located: The position that was edited.
+        board: Numbers in the palette by cell; None for the position's own text.
+        to_move: The seat to move.
+
+    Raises QuartetError for unknown cells, pieces and seats.
+    """
+    game, text = located.game, located.start().text or ""
+    scene, seats = views.scenes(game.info.name), range(game.info.players)
+    cells = [cell.name for cell in scene.scene(located.position).cells]
+    palette = list(scene.PALETTE)
+    if board is not None:
+        if to_move not in seats or not set(board) <= set(cells):
+            raise QuartetError("this board has no such cell or seat")
+        if not set(board.values()) <= set(range(len(palette))):
+            raise QuartetError("there is no such piece")
+        pieces = {cell: palette[number] for cell, number in board.items()}
+        text = scene.compose(pieces, to_move, located.position)
+    sample = {cells[0]: palette[0]}  # an empty board may look alike from every seat
+    error = ""
+    try:
+        Start(0, located.options, text).position(game.position)
+    except QuartetError as complaint:
+        error = str(complaint)
+    return {
+        "text": text,
+        "error": error,
+        "implied": len({scene.compose(sample, seat, located.position) for seat in seats}) == 1,
+        "palette": [[piece.owner, piece.text, piece.colour] for piece in palette],
+    }
+
+
+def lasting(game: JudgedGame, options: dict[str, bool | int]) -> dict[str, bool | int]:
+    """Return the options that hold after the start, too."""
     known = game.info.options
     return {name: value for name, value in options.items() if not known[name].of_start}
 
 
 @lru_cache(maxsize=64)
-def checked(data: bytes) -> CheckedLog:
-    """A log of a game that is found out. Raises QuartetError."""
+def checked(data: bytes, *, fast: bool = False) -> CheckedLog:
+    """Detect the game of a log, and check the log, by the reference rules or the fast ones.
+
+    Raises QuartetError.
+    """
     if not data.strip():
         raise QuartetError("the log is empty")
     name = origin(data)
     if name is None:
-        raise QuartetError("this is no log of a game that is known here")
-    return check(games.load(name), data)
+        raise QuartetError("this is not a log of a known game")
+    return check(games.load(name), data, rules=fast_rules(name) if fast else None)

@@ -1,9 +1,11 @@
-"""What the page is shown of games and positions, as JSON can hold it; docs/web.md says how it
-reads. It knows no game."""
+"""Games and positions as JSON for the page. No code here knows a game.
+
+A view is a whole game: header, turns, scores, and a board with one frame per position.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,44 +16,45 @@ from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.process.words import printable
-from quartet.judge.table import Penalty, table_rules
+from quartet.judge.state import GameState
 from quartet.judge.turn import Result, Turn
 from quartet.review import calibration as calibrations
 from quartet.review.boards import Boards
-from quartet.review.engines import BOT, Found
+from quartet.review.engines import BOT, SearchResult
+from quartet.web.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from core.limits import SearchInfo
     from core.rules import Move
-    from core.scene import SceneModule
-    from quartet.judge.game import Game
-    from quartet.judge.logs.check import CheckedLog
+    from core.scene import Lens, SceneModule
+    from quartet.judge.game import JudgedGame
+    from quartet.judge.logs.checked import CheckedLog
     from quartet.judge.logs.jsonl import Header
     from quartet.judge.match import Match
     from quartet.judge.table import TableRules
 
 Json = dict[str, Any]
-MOST_LINES = 100
-"""Of what programs said in a turn that are shown; the log has all that were kept."""
+MAX_LINES = 100
+"""Lines of programs that are shown per turn; the log has all that were recorded."""
 
 
 def scenes(game: str) -> SceneModule:
-    """How a game is seen. Raises NotBuiltError where it does not say."""
+    """Return the scene module of a game. Raises NotBuiltError if it has none."""
     return cast("SceneModule", registry.load(game, "scene"))
 
 
 class Viewer:
-    """A game as it is shown, turn by turn.
+    """Makes the view of a game, turn by turn.
 
     Attributes:
-        view: Json; the whole of it so far. position: the present one, by the reference rules.
+        view: The game so far.
     """
 
     def __init__(
         self,
-        game: Game,
+        game: JudgedGame,
         names: Sequence[str | None],
         table: TableRules,
         start: Start,
@@ -63,15 +66,20 @@ class Viewer:
         """Begin a game.
 
         Args:
-            game: Game. names: of the players. table: TableRules. start: Start.
-            first: Position; the one before the first turn.
-            runs: for every seat whether its clock counts, by default everybody's.
-            engines: by seat the built-in player there, where that is known: what its scores mean.
+            game: Rules of play.
+            names: Players; None for an empty seat.
+            table: Table rules.
+            start: How the first position came about.
+            first: The position before the first turn.
+            runs: For each seat, True if its clock runs; by default every player's.
+            engines: Built-in players by seat, if known. Their scores become win probabilities.
         """
-        self.game, self.table, self.position = game, table, first
+        self.game, self.table = game, table
+        clocked = list(runs or [name is not None for name in names])
+        self._state = GameState(game, table, first, clocked)
         self._scene = scenes(game.info.name)
         self._boards = Boards(self._scene.scene(first))
-        self._clocks = list(table.clocks)
+        self._clocks = self._state.clocks
         self._known = {
             seat: found
             for seat, name in (engines or {}).items()
@@ -89,7 +97,7 @@ class Viewer:
             "clock": {
                 "per_move": table.per_move,
                 "ms": list(table.clocks),
-                "runs": list(runs or [name is not None for name in names]),
+                "runs": clocked,
             },
             "clocks": self._clocks,
             "board": msgspec.structs.asdict(self._boards.board),
@@ -104,21 +112,14 @@ class Viewer:
             "complaint": "",
         }
 
+    @property
+    def position(self) -> Any:
+        """The present position, by the reference rules."""
+        return self._state.position
+
     def turn(self, turn: Turn) -> Json:
-        """Show a turn; gives what is new."""
-        before = self.position
-        if turn.move is not None or self.table.foul is not Penalty.GAME:
-            while not before.over and before.to_move != turn.seat:  # nobody sits there
-                before = before.lose_turn()
-        if turn.move is not None:
-            self.position = before.play(turn.move)
-            if self.game.info.chance:
-                self.position = self.position.reveal(turn.drawn)
-        elif self.table.foul is not Penalty.GAME:
-            self.position = before.lose_turn()
-        if not self.table.per_move and self.view["clock"]["runs"][turn.seat]:
-            left = max(0, self._clocks[turn.seat] - turn.ms)
-            self._clocks[turn.seat] = left
+        """Add a turn, and return what is new."""
+        before = self._state.apply(turn)
         seen = self._scene.scene(self.position)
         self._boards.add(seen)
         position, view = self.position, self.view
@@ -140,37 +141,35 @@ class Viewer:
         }
 
     def end(self, result: Result) -> Json:
-        """Show how the game ended."""
-        found = msgspec.to_builtins(result)
-        names = ("scores", "places", "shares", "lost", "disqualified")
-        self.view["result"] = {
-            **{name: found[name] for name in names},
-            "termination": result.termination.value,
-            "reason": result.reason,
-            "offender": result.offender,
-            "code": result.code,
-            "notes": list(result.notes),
+        """Add the result, and return it."""
+        counted = [[part._asdict() for part in own] for own in self._scene.counted(self.position)]
+        shown: Json = {
+            **msgspec.structs.asdict(result),
             "said": _remarks(result.said),
+            "counted": counted,
         }
-        return cast("Json", self.view["result"])
+        self.view["result"] = shown
+        return shown
 
     def info(self, info: SearchInfo, seat: int, before: Any, move: Move | None = None) -> Json:
-        """What a player has told of its search.
+        """Return what a player reported of its search.
 
         Args:
-            info: SearchInfo. seat: int; whose. before: Position; that was searched.
-            move: Move | None; what it played, where that is known.
+            info: The report.
+            seat: The player's seat.
+            before: The position that was searched.
+            move: The move that was played, if known.
         """
         line = [tuple(part) for part in info.pv or ((info.move,) if info.move else ())]
         if line and move is not None and line[0] != move:
-            line = [self.seen(part, seat) for part in line]  # it sees the board from its own side
+            line = [self._turned(part, seat) for part in line]
             line = line if line[0] == move else []
         words, parts = said(self._scene, line, before)
         share = None
         known = self._known.get(seat)
         if known is not None and self.game.info.players == 2:
             shares = known.shares(
-                Found(score=float(info.score)), before.ply, seat, self.game.info.players
+                SearchResult(score=float(info.score)), before.ply, seat, self.game.info.players
             )
             share = None if shares is None else round(shares[seat], 4)
         return {
@@ -185,22 +184,21 @@ class Viewer:
             "rank": info.rank,
         }
 
-    def seen(self, move: Move, seat: int) -> Move:
-        """A move by the cells of the board, of one by what its player sees."""
+    def _turned(self, move: Move, seat: int) -> Move:
+        """Return a move in the board's cells; a program sees the board from its own side."""
         if move == self.game.pass_move or self.game.info.exchange is None:
             return move
         protocol = self.game.protocol
         return protocol.parse_answer(protocol.format_answer(move, 0), seat)
 
     def _shown(self, turn: Turn, before: Any, newest: str | None) -> Json:
-        """A turn; `newest` is what lies last in the mover's hand."""
+        """Return a turn; `newest` is the last piece in the mover's hand."""
         move = turn.move
         words = [*turn.said, *((turn.seat, text) for text in turn.stderr.splitlines())]
         return {
             "ply": turn.ply,
             "seat": turn.seat,
-            "move": "-" if move is None else self._scene.write(move, before),
-            "parts": [] if move is None else list(self._scene.parts(move, before)),
+            **written(self._scene, move, before),
             "verdict": turn.verdict.value,
             "reason": printable(turn.reason),
             "seconds": turn.seconds,
@@ -215,13 +213,13 @@ class Viewer:
 
 
 def _remarks(said: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Seat and line of what programs said, without what they were asked to say."""
-    lines = islice((line for line in said if not line[1].startswith("info depth ")), MOST_LINES)
+    """Return seat and text of lines that programs wrote, without reports of searches."""
+    lines = islice((line for line in said if not line[1].startswith("info depth ")), MAX_LINES)
     return [(seat, printable(text)) for seat, text in lines]
 
 
 def grow(view: Json, new: Json) -> None:
-    """Make a copy of a view as its Viewer's is, by what `Viewer.turn` gave."""
+    """Add to a copy of a view what `Viewer.turn` returned."""
     board = view["board"]
     board["pieces"] = new["pieces"]
     board["frames"].append(new["frame"])
@@ -235,8 +233,7 @@ def grow(view: Json, new: Json) -> None:
 def said(
     scene: SceneModule, line: Sequence[Move], position: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """The moves of a line as the judge writes them, and their parts, as far as they can be
-    played."""
+    """Return the moves of a line and their parts, up to the first that cannot be played."""
     words: list[str] = []
     parts: list[list[str]] = []
     for move in line:
@@ -250,16 +247,37 @@ def said(
     return words, parts
 
 
-def of_log(checked: CheckedLog) -> Json:
-    """The view of a log that was checked, as far as it agrees. Raises QuartetError where there is
-    not even a start."""
+def move_of(scene: SceneModule, position: Any, parts: Sequence[str]) -> Move:
+    """Return the move with these parts. Raises Refused if it is illegal."""
+    move = scene.choices(position).get(tuple(parts))
+    if move is None:
+        raise Refused("this move is not legal", 422)
+    return move
+
+
+def written(scene: SceneModule, move: Move | None, position: Any) -> Json:
+    """Return a move in the judge's notation, and its parts."""
+    if move is None:
+        return {"move": "-", "parts": []}
+    return {"move": scene.write(move, position), "parts": list(scene.parts(move, position))}
+
+
+def of_log(checked: CheckedLog, ms: Sequence[float | None] = ()) -> Json:
+    """Return the view of a log as far as the log is correct.
+
+    Args:
+        checked: The log.
+        ms: Clock of each seat in milliseconds, if known; official logs do not name it.
+
+    Raises QuartetError if the log has no start.
+    """
     match = checked.match
     if match is None:
-        raise QuartetError(checked.complaint or "there is no game")
+        raise QuartetError(checked.complaint or "the log has no game")
     viewer = Viewer(
         checked.game,
         [None if name is None else name.removeprefix("COMMAND: ") for name in match.names],
-        match.table,
+        _clocked(match.table, ms),
         match.start,
         checked.positions[0],
     )
@@ -272,30 +290,47 @@ def of_log(checked: CheckedLog) -> Json:
     return viewer.view
 
 
+def _clocked(table: TableRules, ms: Sequence[float | None]) -> TableRules:
+    """Return table rules with other clocks, where they are known."""
+    clocks = zip(ms or table.clocks, table.clocks, strict=True)
+    return replace(table, clocks=tuple(round(own or usual) for own, usual in clocks))
+
+
 def of_match(match: Match, **more: Any) -> Viewer:
-    """Begins the view of a match that begins; `more` as for Viewer."""
+    """Return the viewer of a match before its first turn; `more` as for Viewer."""
     return Viewer(match.game, match.names, match.table, match.start, match.first(), **more)
 
 
-def of_header(header: Header, engines: Mapping[int, str]) -> Viewer:
-    """Begins the view of a game by its live file; `engines` as for Viewer. Raises QuartetError."""
+def of_header(
+    header: Header,
+    engines: Mapping[int, str],
+    runs: Sequence[bool] | None = None,
+    ms: Sequence[float | None] = (),
+) -> Viewer:
+    """Return the viewer of a game by the header of its log, other arguments as for Viewer and
+    `of_log`.
+
+    Raises QuartetError.
+    """
     game = games.load(header.game)
-    ms = [1000 * header.seconds] * game.info.players
-    table = table_rules(game.info, ms=ms, megabytes=header.megabytes, disqualify=header.disqualify)
-    start = Start(header.seed, header.options, header.position or None)
+    start = header.start()
     first = start.position(game.position)
     for seat, name in enumerate(header.players):
         first = first.without(seat) if name is None else first
-    return Viewer(game, header.players, table, start, first, engines=engines)
+    table = _clocked(header.table(game), ms)
+    return Viewer(game, header.players, table, start, first, runs=runs, engines=engines)
 
 
-def position(game: Game, shown: Any, last: Json | None = None, *, secret: bool = False) -> Json:
-    """One position, to look at and to choose moves in.
+def position(
+    game: JudgedGame, shown: Any, last: Json | None = None, *, secret: bool = False
+) -> Json:
+    """Return a position and every way to choose a move in it.
 
     Args:
-        game: Game. shown: Position; by the reference rules.
-        last: Json | None; seat and parts of the move before. secret: bool; whether its text would
-            tell what chance has not given yet.
+        game: The game.
+        shown: The position, by the reference rules.
+        last: Seat and parts of the move before.
+        secret: Leave out the position's text, which reveals what chance will give.
     """
     scene = scenes(game.info.name)
     seen = scene.scene(shown)
@@ -317,18 +352,8 @@ def position(game: Game, shown: Any, last: Json | None = None, *, secret: bool =
     }
 
 
-def takes_nobody(game: Game) -> bool:
-    """Whether seats of a game may stay empty."""
-    start: Any = game.position.start()
-    try:
-        start.without(0)
-    except (AttributeError, QuartetError):
-        return False
-    return True
-
-
-def check_options(game: Game, options: Mapping[str, Any]) -> None:
-    """Raise QuartetError for variants of the rules that the game does not have."""
+def check_options(game: JudgedGame, options: Mapping[str, Any]) -> None:
+    """Raise QuartetError for rule options that the game does not have."""
     known = game.info.options
     for name, value in options.items():
         if name not in known or type(value) is not type(known[name].default):
@@ -338,22 +363,12 @@ def check_options(game: Game, options: Mapping[str, Any]) -> None:
             )
 
 
-def lenses(game: Game, shown: Any) -> list[Json]:
-    """What the game has to say of a position beside its pieces."""
-    look = getattr(scenes(game.info.name), "lenses", None)
-    return (
-        []
-        if look is None
-        else [
-            {
-                **asdict(lens),
-                "regions": [region._asdict() for region in lens.regions],
-            }
-            for lens in look(shown)
-        ]
-    )
+def lens_view(lens: Lens) -> Json:
+    """Return an overlay."""
+    return {**asdict(lens), "regions": [region._asdict() for region in lens.regions]}
 
 
-def lens_names(game: Game) -> list[str]:
-    """The names of a game's lenses."""
-    return list(getattr(scenes(game.info.name), "LENSES", ()))
+def lenses(game: JudgedGame, shown: Any) -> list[Json]:
+    """Return the overlays of a position."""
+    shown_lenses = scenes(game.info.name).lenses(shown) if game.info.lenses else ()
+    return [lens_view(lens) for lens in shown_lenses]

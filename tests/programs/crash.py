@@ -1,4 +1,4 @@
-"""Fails, in the way that its argument names."""
+"""Fail in the way that the argument names."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Holds as many megabytes as its argument says, half of them in a child process."""
+"""Hold N megabytes, half of them in a child process; the argument is N."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Plays the first step or jump that it finds, towards the target where it can."""
+"""Play the first step or jump that is found, towards the target if possible."""
 
 import pathlib
 import sys

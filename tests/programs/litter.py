@@ -1,4 +1,4 @@
-"""Ends at once and leaves processes behind, in the ways that its first argument names."""
+"""Exit immediately and leave processes behind, in the ways that the first argument names."""
 
 import os
 import sys

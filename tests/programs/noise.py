@@ -1,4 +1,4 @@
-"""Writes without end and without a newline to the stream that its argument names."""
+"""Write endlessly, without a newline, to the stream that the argument names."""
 
 import os
 import sys

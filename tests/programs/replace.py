@@ -1,4 +1,4 @@
-"""Puts something else in the place of output.txt (or of the file named second)."""
+"""Replace output.txt, or the file in the second argument, by something else."""
 
 import os
 import pathlib

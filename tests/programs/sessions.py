@@ -1,4 +1,4 @@
-"""A fork bomb whose every process starts a session of its own, with two fuses: as many processes as
+"""A fork bomb whose every process starts a new session, with two fuses: as many processes as
 the argument says, and they end by themselves after a while."""
 
 import os

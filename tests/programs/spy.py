@@ -1,5 +1,5 @@
-"""Tries what a program has no business to do, and writes what it could do into a file, JSON; the
-environment names a secret file, a file to write, and a port that somebody listens on."""
+"""Try forbidden actions, and write as JSON which of them succeeded. The environment names a secret
+file, a file to write, and a port with a listener."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Never ends by itself within a test, and ignores the polite request to."""
+"""Run longer than any test, and ignore the signal to terminate."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""Spoils its own folder, in the way that its argument names."""
+"""Damage the own folder in the way that the argument names."""
 
 import pathlib
 import shutil

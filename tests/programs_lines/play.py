@@ -1,5 +1,5 @@
-"""Plays the fake game of the tests: says the number that its first argument names, and does what
-the others name, at their moment."""
+"""Play the fake game of the tests. The first argument is the number to say; each other one names a
+misbehaviour and its moment."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def burn(seconds: float) -> None:
 
 
 def fork(*, daemon: bool) -> bool:
-    """Whether we are the new process; a daemon leads a session of its own, and its parent is
+    """Return True in the new process; a daemon leads a new session, and its parent is
     dead."""
     if os.fork() != 0:
         return False

@@ -1,5 +1,5 @@
-"""A UAI engine for the tests: the first legal move, or what its argument names. `keep FILE` writes
-down all that it hears."""
+"""A UAI engine for the tests. It plays the first legal move, or does what its argument names. `keep
+FILE` records all input."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-/* Prints its own age and that of the outer process, in seconds. With an argument it first sleeps, and then has that program tell. */
+/* Prints its own age and that of the outer process, in seconds. With an argument it first sleeps,
+   then starts that program, which prints them. */
 #include "core/native/clock.h"
 
 #include <process.h>

@@ -24,7 +24,13 @@ def player(name: str, seed: int | None = None) -> Searcher[Position] | None:
         from ugolki.frozen.bot2611.engine import Bot2611  # noqa: PLC0415
 
         return Bot2611()
+    if name == "ucb":
+        from ugolki.frozen.ucb.engine import Ucb  # noqa: PLC0415
+
+        return Ucb()
     kind, _, digits = name.partition(":")
+    in_milliseconds = kind == "ucb" and digits.endswith("ms")
+    digits = digits.removesuffix("ms") if in_milliseconds else digits
     number = int(digits) if digits.isdecimal() and digits.isascii() else 0
     if kind == "brs" and 1 <= number <= MOST_PLIES:
         from ugolki.frozen.best_reply import BestReply  # noqa: PLC0415
@@ -34,6 +40,10 @@ def player(name: str, seed: int | None = None) -> Searcher[Position] | None:
         from ugolki.frozen.uct import Uct  # noqa: PLC0415
 
         return Uct(number)
+    if kind == "ucb" and 1 <= number <= MOST_ITERATIONS:
+        from ugolki.frozen.ucb.engine import Ucb  # noqa: PLC0415
+
+        return Ucb(milliseconds=number) if in_milliseconds else Ucb(iterations=number)
     if kind == "beam" and 1 <= number <= MOST_WIDTH:
         from ugolki.frozen.beam import Beam  # noqa: PLC0415
 

@@ -1,26 +1,27 @@
 // clang-format off: a table
-/* Four small networks in integers, so that every machine gets the same numbers.
+/* Four small networks in integers, so that every machine computes the same numbers.
 
-   The solo network estimates how many moves a seat would need alone on the board (solo.h has the
-   truth), from its own six pieces. The value network says what a position is worth to a seat. The
-   policy network says how good the position is that a seat's own move led to; the opponents' network
-   says how likely another program makes that move.
+   solo        moves that a seat needs alone on the board, from its own six pieces (solo.h computes
+               the exact numbers)
+   value       expected win share of a seat
+   policy      quality of the position after a seat's own move
+   opponents   probability that another program makes that move
 
-   Inputs of all but the solo network, of a board as one seat sees it, NETWORK_ACTIVE of them on,
-   each once or more often:
-       100 * r + cell  a piece of the r-th seat from here, clockwise, 0 is its own; cell is
-                       10 * row + column in its view
+   Inputs of all networks but solo: the board as one seat sees it; exactly NETWORK_ACTIVE are on,
+   some of them several times:
+       100 * r + cell  a piece of the r-th seat clockwise, 0 is the own seat; cell is
+                       10 * row + column in that seat's view
        400 + r         that seat is to move
-       404 + span      how many rounds are left until the game is stopped, in spans of network_span
-       415             once for each piece that is missing because its seat does not play
-       416 + d         its own solo distance, in half moves
-       480 + 16 + d    its own solo distance less the least of the others', in half moves
-   The solo network has 100 inputs, the cells of the own pieces.
+       404 + span      rounds left until the game ends, in spans of network_span
+       415             once per missing piece of a seat that does not play
+       416 + d         own solo distance, in half moves
+       480 + 16 + d    own solo distance minus the smallest one of the others, in half moves
+   The solo network has 100 inputs: the cells of the own pieces.
 
-   Hidden  the sum of the rows and the bias, 181 is one: int16, without overflow, training sees to it
-   Active  min(max(sum, 0), 181) squared, 32761 is one
-   Output  the sum of activation * weight. Of the solo network it is moves, of the others a logit:
-           shares of the seats that play, or of a seat's moves, are in proportion to e^output. */
+   Hidden      the sum of the rows and the bias, 181 is one; int16, training prevents overflow
+   Activation  min(max(hidden, 0), 181) squared, 32761 is one ("SCReLU")
+   Output      the sum of activation * weight: moves (solo), or a logit (others). The softmax over
+               the seats that play gives win shares, over a seat's moves priors. */
 // clang-format on
 #ifndef UGOLKI_NETWORK_H
 #define UGOLKI_NETWORK_H
@@ -44,23 +45,23 @@ enum {
     NETWORK_SPANS = 404,
     NETWORK_MISSING = 415,
     NETWORK_SOLO = 416,
-    NETWORK_SOLO_MOST = 63,
-    NETWORK_LEAD = NETWORK_SOLO + NETWORK_SOLO_MOST + 1,
-    NETWORK_LEAD_MOST = 16,
-    NETWORK_INPUTS = NETWORK_LEAD + 2 * NETWORK_LEAD_MOST + 1,
+    NETWORK_SOLO_MAX = 63,
+    NETWORK_LEAD = NETWORK_SOLO + NETWORK_SOLO_MAX + 1,
+    NETWORK_LEAD_MAX = 16,
+    NETWORK_INPUTS = NETWORK_LEAD + 2 * NETWORK_LEAD_MAX + 1,
     NETWORK_ACTIVE = 28,
     NETWORK_HIDDEN = 64,
     NETWORK_ONE = 181,
-    NETWORK_MOST_ROW = 4 * NETWORK_ONE, /* of all rows and biases: their sums stay within int16 */
-    NETWORK_MOST_OUTPUT =
-        512, /* of all weights of outputs: 64 of them, and activations of 1, stay within int32 */
-    NETWORK_OUTPUT_ONE = 64,            /* of the output weights of all but the solo network */
-    NETWORK_STEPS = 64,                 /* of a logit, to a factor of e */
-    NETWORK_LEAST = 16 * NETWORK_STEPS, /* what is that far behind counts as that far */
+    NETWORK_MAX_ROW = 4 * NETWORK_ONE, /* bound of rows and biases: accumulators fit int16 */
+    NETWORK_MAX_OUTPUT =
+        512, /* bound of output weights: the sum of 64 of them times 32761 fits int32 */
+    NETWORK_OUTPUT_ONE = 64,            /* one, in output weights of all but the solo network */
+    NETWORK_STEPS = 64,                 /* per unit of a logit */
+    NETWORK_MIN = 16 * NETWORK_STEPS, /* greatest difference of logits in a softmax */
     SOLO_INPUTS = 100,
-    SOLO_OUTPUT_ONE = 128, /* of the output weights of the solo network */
-    SOLO_STEPS = 64,       /* of a solo distance, to a move */
-    SOLO_NOBODY = 1 << 14  /* the distance of a seat that does not play */
+    SOLO_OUTPUT_ONE = 128, /* one, in output weights of the solo network */
+    SOLO_STEPS = 64,       /* per move of a solo distance */
+    SOLO_NOBODY = 1 << 14  /* solo distance of a seat that does not play */
 };
 
 typedef struct Network {
@@ -76,20 +77,20 @@ typedef struct SoloNetwork {
     int16_t output_bias; /* in steps */
 } SoloNetwork;
 
-/* What the inputs of all seats have in common: the pieces, and the solo distances in steps. */
-typedef struct Sight {
+/* The features that the inputs of all seats share: pieces, and solo distances in steps. */
+typedef struct BoardFeatures {
     uint8_t seats[24], codes[24];
     int pieces;
     int32_t solo[4];
-} Sight;
+} BoardFeatures;
 
 /* The cell of a code (rules.pxd) as each seat sees it; e^(-i / NETWORK_STEPS). */
 static uint8_t network_seen[4][128];
-static float network_share[NETWORK_LEAST + 1];
+static float network_share[NETWORK_MIN + 1];
 
 static void network_fill(void) {
-    /* By multiplication only: libraries' exponentials differ in the last bit, and the fingerprint
-       would with them. */
+    /* by multiplication only: exp() of C libraries differs in the last bit, which would change the
+       fingerprint */
     const double step = 0.9844964370054085; /* e^(-1/64) */
     double value = 1;
     int code, i;
@@ -103,13 +104,13 @@ static void network_fill(void) {
             network_seen[3][code] = (uint8_t)(10 * column + 9 - row);
         }
     }
-    for (i = 0; i <= NETWORK_LEAST; i++) {
+    for (i = 0; i <= NETWORK_MIN; i++) {
         network_share[i] = (float)value;
         value *= step;
     }
 }
 
-/* sums = bias + the rows of the inputs. */
+/* Computes sums = bias + the rows of the inputs. */
 static inline void network_sum(const int16_t (*rows)[NETWORK_HIDDEN], const int16_t* bias,
                                const uint16_t* inputs, int count, int16_t* sums) {
     int i, k;
@@ -137,7 +138,7 @@ static inline void network_sum(const int16_t (*rows)[NETWORK_HIDDEN], const int1
 #endif
 }
 
-/* moved = sums + plus - less. */
+/* Computes moved = sums + plus - less. */
 static inline void network_move(const int16_t* sums, const int16_t* plus, const int16_t* less,
                                 int16_t* moved) {
     int i;
@@ -155,7 +156,7 @@ static inline void network_move(const int16_t* sums, const int16_t* plus, const 
 #endif
 }
 
-/* The sum of activation * weight. */
+/* Returns the sum of activation * weight. */
 static inline int32_t network_output(const int16_t* sums, const int16_t* output) {
     int i;
 #if NETWORK_SSE2
@@ -180,20 +181,20 @@ static inline int32_t network_output(const int16_t* sums, const int16_t* output)
 #endif
 }
 
-/* A solo distance in steps. */
+/* Returns a solo distance, in steps. */
 static inline int32_t solo_output(const SoloNetwork* n, const int16_t* sums) {
     return network_output(sums, n->output) /
                (NETWORK_ONE * NETWORK_ONE * SOLO_OUTPUT_ONE / SOLO_STEPS) +
            n->output_bias;
 }
 
-/* A logit in steps. */
+/* Returns a logit, in steps. */
 static inline int32_t network_logit(const Network* n, const int16_t* sums) {
     return network_output(sums, n->output) /
            (NETWORK_ONE * NETWORK_ONE * NETWORK_OUTPUT_ONE / NETWORK_STEPS);
 }
 
-/* The hidden sums of the solo network for one seat. */
+/* Computes the accumulator of the solo network for one seat. */
 static inline void solo_sum(const SoloNetwork* n, const uint32_t own[4], int seat, int16_t* sums) {
     uint16_t inputs[8];
     int count = 0, k;
@@ -207,25 +208,26 @@ static inline void solo_sum(const SoloNetwork* n, const uint32_t own[4], int sea
     network_sum(n->rows, n->bias, inputs, count, sums);
 }
 
-static inline void network_look(const SoloNetwork* n, const uint32_t own[4][4], Sight* sight) {
+static inline void network_features(const SoloNetwork* n, const uint32_t own[4][4],
+                                    BoardFeatures* board) {
     int16_t sums[NETWORK_HIDDEN];
     int seat, k;
-    sight->pieces = 0;
+    board->pieces = 0;
     for (seat = 0; seat < 4; seat++) {
-        const int before = sight->pieces;
+        const int before = board->pieces;
         for (k = 0; k < 4; k++) {
             uint32_t pieces = own[seat][k];
             while (pieces) {
-                sight->seats[sight->pieces] = (uint8_t)seat;
-                sight->codes[sight->pieces++] = (uint8_t)(k << 5 | lowest_bit32(pieces));
+                board->seats[board->pieces] = (uint8_t)seat;
+                board->codes[board->pieces++] = (uint8_t)(k << 5 | lowest_bit32(pieces));
                 pieces &= pieces - 1;
             }
         }
-        if (sight->pieces == before) {
-            sight->solo[seat] = SOLO_NOBODY;
+        if (board->pieces == before) {
+            board->solo[seat] = SOLO_NOBODY;
         } else {
             solo_sum(n, own[seat], seat, sums);
-            sight->solo[seat] = solo_output(n, sums);
+            board->solo[seat] = solo_output(n, sums);
         }
     }
 }
@@ -241,49 +243,49 @@ static inline int network_span(int rounds) {
                           : 0;
 }
 
-/* The two inputs that depend on the own solo distance, `others` being the least of the other
-   seats'. */
+/* Writes the two inputs that depend on the own solo distance; `others` is the smallest distance of
+   the other seats. */
 static inline void network_race(int32_t solo, int32_t others, uint16_t* inputs) {
     int half = solo < 0 ? 0 : (solo + SOLO_STEPS / 4) / (SOLO_STEPS / 2);
-    int lead = (solo - others + (NETWORK_LEAD_MOST + 1) * SOLO_STEPS / 2 - SOLO_STEPS / 4) /
+    int lead = (solo - others + (NETWORK_LEAD_MAX + 1) * SOLO_STEPS / 2 - SOLO_STEPS / 4) /
                (SOLO_STEPS / 2);
-    half = half > NETWORK_SOLO_MOST ? NETWORK_SOLO_MOST : half;
-    lead = solo - others < -NETWORK_LEAD_MOST * SOLO_STEPS / 2 ? 0
-           : lead > 2 * NETWORK_LEAD_MOST                      ? 2 * NETWORK_LEAD_MOST
+    half = half > NETWORK_SOLO_MAX ? NETWORK_SOLO_MAX : half;
+    lead = solo - others < -NETWORK_LEAD_MAX * SOLO_STEPS / 2 ? 0
+           : lead > 2 * NETWORK_LEAD_MAX                      ? 2 * NETWORK_LEAD_MAX
                                                                : lead;
     inputs[0] = (uint16_t)(NETWORK_SOLO + half);
     inputs[1] = (uint16_t)(NETWORK_LEAD + lead);
 }
 
-static inline int32_t network_others(const Sight* sight, int view) {
+static inline int32_t network_others(const BoardFeatures* board, int view) {
     int32_t least = SOLO_NOBODY;
     int seat;
     for (seat = 0; seat < 4; seat++) {
-        if (seat != view && sight->solo[seat] < least) {
-            least = sight->solo[seat];
+        if (seat != view && board->solo[seat] < least) {
+            least = board->solo[seat];
         }
     }
     return least;
 }
 
-/* The NETWORK_ACTIVE inputs of the board as `view` sees it, the two of the race last. `ply` is that
-   of the seat to move. */
-static inline void network_inputs(const Sight* sight, int view, int ply, int last_ply,
+/* Writes the NETWORK_ACTIVE inputs of the board as seat `view` sees it, those of network_race last.
+   `ply & 3` is the seat to move. */
+static inline void network_inputs(const BoardFeatures* board, int view, int ply, int last_ply,
                                   uint16_t* inputs) {
     int i;
-    for (i = 0; i < sight->pieces; i++) {
+    for (i = 0; i < board->pieces; i++) {
         inputs[i] =
-            (uint16_t)(100 * ((sight->seats[i] - view) & 3) + network_seen[view][sight->codes[i]]);
+            (uint16_t)(100 * ((board->seats[i] - view) & 3) + network_seen[view][board->codes[i]]);
     }
     for (; i < NETWORK_ACTIVE - 4; i++) {
         inputs[i] = NETWORK_MISSING;
     }
     inputs[i] = (uint16_t)(NETWORK_TURN + ((ply - view) & 3));
     inputs[i + 1] = (uint16_t)(NETWORK_SPANS + network_span((last_ply - ply + 3) >> 2));
-    network_race(sight->solo[view], network_others(sight, view), inputs + i + 2);
+    network_race(board->solo[view], network_others(board, view), inputs + i + 2);
 }
 
-/* Outputs to numbers in proportion to e^(output / steps), the greatest 1. */
+/* Writes the unnormalised softmax e^(output / steps); the greatest number is 1. */
 static inline void network_shares(const int32_t* outputs, int count, float* shares) {
     int32_t most = outputs[0];
     int i;
@@ -292,7 +294,7 @@ static inline void network_shares(const int32_t* outputs, int count, float* shar
     }
     for (i = 0; i < count; i++) {
         const int32_t behind = most - outputs[i];
-        shares[i] = network_share[behind < NETWORK_LEAST ? behind : NETWORK_LEAST];
+        shares[i] = network_share[behind < NETWORK_MIN ? behind : NETWORK_MIN];
     }
 }
 

@@ -11,8 +11,8 @@ cdef extern from "ugolki/nn/network.h" nogil:
         NETWORK_ONE
         NETWORK_OUTPUT_ONE
         NETWORK_STEPS
-        NETWORK_MOST_ROW
-        NETWORK_MOST_OUTPUT
+        NETWORK_MAX_ROW
+        NETWORK_MAX_OUTPUT
         SOLO_INPUTS
         SOLO_OUTPUT_ONE
         SOLO_STEPS
@@ -26,7 +26,7 @@ cdef extern from "ugolki/nn/network.h" nogil:
         int16_t bias[NETWORK_HIDDEN]
         int16_t output[NETWORK_HIDDEN]
         int16_t output_bias
-    ctypedef struct Sight:
+    ctypedef struct BoardFeatures:
         int32_t solo[4]
     const uint8_t network_seen[4][128]
     void network_fill()
@@ -38,8 +38,10 @@ cdef extern from "ugolki/nn/network.h" nogil:
     int32_t network_logit(const Network* n, const int16_t* sums)
     int32_t solo_output(const SoloNetwork* n, const int16_t* sums)
     void solo_sum(const SoloNetwork* n, const uint32_t* own, int seat, int16_t* sums)
-    void network_look(const SoloNetwork* n, const uint32_t own[4][4], Sight* sight)
+    void network_features(const SoloNetwork* n, const uint32_t own[4][4], BoardFeatures* board)
     void network_race(int32_t solo, int32_t others, uint16_t* inputs)
-    int32_t network_others(const Sight* sight, int view)
-    void network_inputs(const Sight* sight, int view, int ply, int last_ply, uint16_t* inputs)
+    int32_t network_others(const BoardFeatures* board, int view)
+    void network_inputs(
+        const BoardFeatures* board, int view, int ply, int last_ply, uint16_t* inputs
+    )
     void network_shares(const int32_t* outputs, int count, float* shares)

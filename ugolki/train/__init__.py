@@ -1,1 +1,1 @@
-"""How the evaluation is made: self-play, learning, the command."""
+"""Training of the evaluation: self-play, learning and the command."""

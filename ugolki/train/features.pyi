@@ -1,5 +1,5 @@
-"""Samples of self-play as inputs of the networks, and the exact table of solo distances; numpy's
-arrays, or any buffers."""
+"""Inputs of the networks from samples of self-play, and the exact table of solo distances. Arrays
+are numpy's or any buffers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,37 +9,37 @@ ACTIVE: int
 HIDDEN: int
 ONE: int
 OUTPUT_ONE: int
-MOST_ROW: float
-MOST_OUTPUT: float
+MAX_ROW: float
+MAX_OUTPUT: float
 PLACEMENTS: int
 CELLS: int
 SOLO_ONE: int
 SOLO_STEPS_A_MOVE: int
 
 def seats_of(solo: bytes, records: Any, chosen: Any, playing: Any, inputs: Any) -> int:
-    """The inputs of the positions, a row for each seat that plays, one position after the other;
-    how many rows that were."""
+    """Write the inputs of the value network, one row per seat that plays. Return the number of
+    rows."""
 
 def moves_of(solo: bytes, records: Any, chosen: Any, sizes: Any, visits: Any, inputs: Any) -> int:
-    """The inputs of the positions after each legal move, as the mover sees them, one position after
-    the other; how many rows that were."""
+    """Write the inputs of the policy network, one row per legal move: the position after it, in the
+    mover's view. Return the number of rows."""
 
 def solo_moves(body: bytes, placements: Any, moves: Any) -> None:
-    """What the solo network with these integers says of placements, six cells each."""
+    """Predict the solo distances of placements, six cells each, in moves."""
 
 def logits(body: bytes, inputs: Any, outputs: Any) -> None:
-    """What a value or policy network with these integers gives for rows of inputs."""
+    """Compute the outputs of a value or policy network for rows of inputs."""
 
 def table_begin(distances: Any) -> None:
-    """Make the table of solo distances anew: 0 for the placements at home, unknown for all
+    """Initialise the table of solo distances: 0 for the placements at home, unknown for all
     others."""
 
 def table_level(distances: Any, first: int, end: int, distance: int) -> bool:
-    """Placements next to those of first .. end - 1 that are at `distance`, and still unknown, are
-    one further; whether there was one."""
+    """Set the unknown neighbours of the placements first .. end - 1 at `distance` to `distance` +
+    1. Return True if there was one."""
 
 def numbers_of(placements: Any, numbers: Any) -> None:
-    """The numbers of placements, six different cells each, in ascending order."""
+    """Write the numbers of placements, each six different cells in ascending order."""
 
 def neighbours(cells: Sequence[int]) -> list[tuple[int, ...]]:
-    """The placements one move away from one; for tests."""
+    """Return the placements one move away; for tests."""

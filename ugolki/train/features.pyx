@@ -1,15 +1,15 @@
-"""Samples of self-play as inputs of the networks; see ugolki/train/selfplay.py for their bytes and
-network.h for the inputs.
+"""Inputs of the networks from samples of self-play. ugolki/train/selfplay.py describes the samples,
+ugolki/nn/network.h the inputs.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ugolki.nn.network cimport (
-    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MOST_OUTPUT, NETWORK_MOST_ROW,
+    NETWORK_ACTIVE, NETWORK_HIDDEN, NETWORK_INPUTS, NETWORK_MAX_OUTPUT, NETWORK_MAX_ROW,
     NETWORK_ONE, NETWORK_OUTPUT_ONE, NETWORK_STEPS, SOLO_INPUTS, SOLO_OUTPUT_ONE, SOLO_STEPS,
-    Network, Sight, SoloNetwork, network_fill, network_inputs, network_logit, network_look,
-    network_seen, network_sum, solo_output
+    BoardFeatures, Network, SoloNetwork, network_features, network_fill, network_inputs,
+    network_logit, network_seen, network_sum, solo_output
 )
 from ugolki.rules cimport (
     MAX_MOVES, SEATS, Board, Move, cell_code, generate, make
@@ -21,7 +21,7 @@ cdef extern from "ugolki/train/solo.h" nogil:
     enum:
         SOLO_PIECES
         SOLO_PLACEMENTS
-        SOLO_MOST_MOVES
+        SOLO_MAX_MOVES
     void solo_fill()
     uint32_t solo_number(const uint8_t* cells)
     void solo_cells(uint32_t number, uint8_t* cells)
@@ -33,7 +33,7 @@ INPUTS = NETWORK_INPUTS
 ACTIVE = NETWORK_ACTIVE
 HIDDEN = NETWORK_HIDDEN
 ONE, OUTPUT_ONE = NETWORK_ONE, NETWORK_OUTPUT_ONE
-MOST_ROW, MOST_OUTPUT = NETWORK_MOST_ROW / NETWORK_ONE, NETWORK_MOST_OUTPUT / NETWORK_OUTPUT_ONE
+MAX_ROW, MAX_OUTPUT = NETWORK_MAX_ROW / NETWORK_ONE, NETWORK_MAX_OUTPUT / NETWORK_OUTPUT_ONE
 PLACEMENTS = SOLO_PLACEMENTS
 CELLS = SOLO_INPUTS
 SOLO_ONE = SOLO_OUTPUT_ONE
@@ -53,7 +53,7 @@ solo_fill()
 
 
 cdef void read_board(const uint8_t* record, Board* b) noexcept nogil:
-    """The pieces and the ply of a sample; no key, no penalties."""
+    """Read the pieces and the plies of a sample; key and penalties stay 0."""
     cdef int i, cell, code
     memset(b, 0, sizeof(Board))
     b.ply, b.last_ply = record[PLY], record[LAST_PLY]
@@ -72,8 +72,16 @@ cdef take_solo(bytes body, SoloNetwork* network):
 
 
 def solo_moves(bytes body, const uint8_t[:, ::1] placements, float[::1] moves):
-    """What the solo network with these integers says of placements, six cells each. Raises
-    TextError where it has another size."""
+    """Predict the solo distances of placements.
+
+    Args:
+        body: Integers of the solo network.
+        placements: Six cells each, in the owner's view.
+        moves: Output, in moves.
+
+    Raises:
+        TextError: `body` has the wrong size.
+    """
     cdef SoloNetwork network
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef uint16_t inputs[SOLO_PIECES]
@@ -92,8 +100,16 @@ def solo_moves(bytes body, const uint8_t[:, ::1] placements, float[::1] moves):
 
 
 def logits(bytes body, const uint16_t[:, ::1] inputs, float[::1] outputs):
-    """What a value or policy network with these integers gives for rows of inputs. Raises TextError
-    where it has another size."""
+    """Compute the outputs of a value or policy network for rows of inputs.
+
+    Args:
+        body: Integers of the network.
+        inputs: Numbers of the active inputs, a row each.
+        outputs: Output, one logit per row.
+
+    Raises:
+        TextError: `body` has the wrong size.
+    """
     cdef Network network
     cdef int16_t sums[NETWORK_HIDDEN]
     cdef Py_ssize_t i
@@ -108,7 +124,7 @@ def logits(bytes body, const uint16_t[:, ::1] inputs, float[::1] outputs):
 
 
 def table_begin(uint8_t[::1] distances):
-    """Make the table of solo distances anew: 0 for the placements at home, unknown for all others.
+    """Initialise the table of solo distances: 0 for the placements at home, unknown for all others.
     Raises ValueError for a wrong size."""
     if distances.shape[0] != SOLO_PLACEMENTS:
         raise ValueError(f"there are {SOLO_PLACEMENTS} placements, not {distances.shape[0]}")
@@ -117,10 +133,10 @@ def table_begin(uint8_t[::1] distances):
 
 
 def table_level(uint8_t[::1] distances, uint32_t first, uint32_t end, int distance):
-    """Placements next to those of first .. end - 1 that are at `distance`, and still unknown, are
-    one further; whether there was one.
+    """Set the unknown neighbours of the placements first .. end - 1 at `distance` to `distance` +
+    1. Return True if there was one.
 
-    Threads may work at different parts of one level: they write nothing but the same number.
+    Threads may work on different parts of one level: they all write the same number.
     """
     cdef uint64_t found
     if distances.shape[0] != SOLO_PLACEMENTS or end > SOLO_PLACEMENTS:
@@ -131,7 +147,7 @@ def table_level(uint8_t[::1] distances, uint32_t first, uint32_t end, int distan
 
 
 def numbers_of(const uint8_t[:, ::1] placements, uint32_t[::1] numbers):
-    """The numbers of placements, six different cells each, in ascending order."""
+    """Write the numbers of placements, each six different cells in ascending order."""
     cdef Py_ssize_t i
     if placements.shape[1] != SOLO_PIECES or numbers.shape[0] != placements.shape[0]:
         raise ValueError("a placement is six cells, and has one number")
@@ -140,9 +156,9 @@ def numbers_of(const uint8_t[:, ::1] placements, uint32_t[::1] numbers):
 
 
 def neighbours(cells):
-    """The placements one move away from one, as sorted tuples; for tests."""
+    """Return the placements one move away, as sorted tuples; for tests."""
     cdef uint8_t own[SOLO_PIECES]
-    cdef uint32_t numbers[SOLO_MOST_MOVES]
+    cdef uint32_t numbers[SOLO_MAX_MOVES]
     cdef int i, count
     for i in range(SOLO_PIECES):
         own[i] = cells[i]
@@ -158,14 +174,21 @@ def seats_of(
     bytes solo, const uint8_t[:, ::1] records, const long long[::1] chosen, uint8_t[:, ::1] playing,
     uint16_t[:, ::1] inputs
 ):
-    """The inputs of the positions, a row for each seat that plays, one position after the other;
-    how many rows that were.
+    """Write the inputs of the value network, one row per seat that plays. Return the number of
+    rows.
 
-    `playing` gets 1 for these seats. `inputs` has room for four rows a position. Raises TextError
-    where `solo` is no solo network.
+    Args:
+        solo: Integers of the solo network.
+        records: The samples.
+        chosen: Numbers of the samples to read.
+        playing: Output, shape (chosen, 4): 1 for a seat that plays.
+        inputs: Output, with room for four rows per position.
+
+    Raises:
+        TextError: `solo` has the wrong size.
     """
     cdef SoloNetwork network
-    cdef Sight sight
+    cdef BoardFeatures board_features
     cdef Board board
     cdef Py_ssize_t i
     cdef int seat
@@ -174,11 +197,13 @@ def seats_of(
     with nogil:
         for i in range(chosen.shape[0]):
             read_board(&records[chosen[i], 0], &board)
-            network_look(&network, board.own, &sight)
+            network_features(&network, board.own, &board_features)
             for seat in range(SEATS):
                 playing[i, seat] = records[chosen[i], PIECES + PER_SEAT * seat] != NOWHERE
                 if playing[i, seat]:
-                    network_inputs(&sight, seat, board.ply, board.last_ply, &inputs[count, 0])
+                    network_inputs(
+                        &board_features, seat, board.ply, board.last_ply, &inputs[count, 0]
+                    )
                     count += 1
     return count
 
@@ -188,15 +213,22 @@ def moves_of(
         ::1
     ] chosen, int[::1] sizes, float[::1] visits, uint16_t[:, ::1] inputs
 ):
-    """The inputs of the positions after each legal move, as the mover sees them, one position after
-    the other; how many rows that were.
+    """Write the inputs of the policy network, one row per legal move: the position after it, in the
+    mover's view. Return the number of rows.
 
-    `sizes` gets the number of moves of each position, `visits` the share of the visits that each
-    move had, not normalised. Positions for which there is no room any more have a size of 0. Raises
-    TextError where `solo` is no solo network.
+    Args:
+        solo: Integers of the solo network.
+        records: The samples.
+        chosen: Numbers of the samples to read.
+        sizes: Output, the number of moves per position; 0 if `inputs` has no room for them.
+        visits: Output, the visits of each move, not normalised.
+        inputs: Output, the rows.
+
+    Raises:
+        TextError: `solo` has the wrong size.
     """
     cdef SoloNetwork network
-    cdef Sight sight
+    cdef BoardFeatures board_features
     cdef Board board
     cdef Board child
     cdef Move moves[MAX_MOVES]
@@ -218,8 +250,8 @@ def moves_of(
             for move in range(number):
                 child = board
                 make(&child, moves[move])
-                network_look(&network, child.own, &sight)
-                network_inputs(&sight, seat, child.ply, child.last_ply, &inputs[count, 0])
+                network_features(&network, child.own, &board_features)
+                network_inputs(&board_features, seat, child.ply, child.last_ply, &inputs[count, 0])
                 start, end = network_seen[0][moves[move] >> 8], network_seen[0][moves[move] & 0xFF]
                 visits[count] = 0
                 for j in range(record[MOVES]):

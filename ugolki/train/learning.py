@@ -1,167 +1,56 @@
-"""Training of Ugolki's networks on samples of games; network.h says what they are.
+"""Training of Ugolki's networks on samples of games; ugolki/nn/network.h describes the networks.
 
-The solo network learns how many moves a seat needs alone, from the exact table (solo.h). The others
-are choosers (`core.nn.sparse_net.choose`). The value network tells the seats apart: its targets are
-the lambda-returns (`core.nn.learning`) of their shares of the win. The policy network tells the
-moves apart: its targets are the search's visits. So does the opponents' network, whose targets are
-the moves that other programs play.
+The solo network learns solo distances from the exact table (solo.h). The others end in a softmax
+(`core.nn.sparse_net.run_softmax`):
+
+- Value network: over the seats. Its targets are lambda-returns (`core.nn.learning`) of win shares.
+- Policy network: over the moves. Its targets are the search's visits.
+- Opponents' network: over the moves. Its targets are the moves that other players made.
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import QuartetError, TextError
+from core.errors import TextError
 from core.nn import sparse_net
-from core.nn.contract import ASIDE, FIRST
-from core.nn.learning import HELD_BACK, SLICES, correction, lambda_returns, least_at, rate_at
-from core.nn.sealed import unseal
+from core.nn.learning import SLICES, correction, rate_at
 from ugolki.geometry import SEATS, SIZE, seen
 from ugolki.train import features
-from ugolki.train.selfplay import NOWHERE, RECORD
+from ugolki.train.selfplay import NOWHERE
+from ugolki.train.table_samples import TableSamples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     Loss = Callable[[NDArray[np.float32], NDArray[np.float32] | None, NDArray[np.int64]], float]
-    """Of parameters on chosen samples, summed; the gradient is added to an array, or to none."""
+    """Maps parameters, a gradient array or None, and sample numbers to the summed loss.
+
+    It adds the gradient to the array."""
 
 ROWS_A_POSITION = 40
-"""Moves of a position for which there is room, on average."""
+"""Room for moves, as a mean per position."""
 DECAY = 0.01
-"""Of the weights, times the rate."""
+"""Weight decay per step, as a multiple of the learning rate."""
 MIDDLE = 8
-"""Moves from home at which the solo network is to be most exact."""
+"""Solo distance, in moves, at which the solo network is most exact."""
 MOVED = 3
-"""Placements with a piece moved, for each that has occurred."""
+"""Placements with a moved piece, for each placement of the samples."""
 CHUNK = 1 << 22
-"""Placements that a thread works at in one go."""
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Samples in memory.
-
-    Attributes:
-        records: bytes, a row each; shares, results: of each seat; last: whether no later one of its
-            game follows; aside: whether it is not of a game's path. held_back: for validation;
-            sharpness: of the search's shares, by folder, see sharpness_of; digest: of all files, in
-                order.
-    """
-
-    records: NDArray[np.uint8]
-    shares: NDArray[np.float32]
-    results: NDArray[np.float32]
-    last: NDArray[np.bool_]
-    aside: NDArray[np.bool_]
-    held_back: NDArray[np.bool_]
-    sharpness: list[float]
-    digest: str
-
-    def __len__(self) -> int:
-        return len(self.records)
-
-
-def load(folders: Sequence[Path]) -> Samples:
-    """All samples of the folders. Raises QuartetError where there are too few, TextError where a
-    file is damaged."""
-    parts, last, held_back, bounds = [], [], [], [0]
-    digest = hashlib.sha256()
-    for folder in folders:
-        found = sorted(folder.glob("*.samples"))
-        if len(found) < 2:
-            raise QuartetError(
-                f"training takes two files of samples at least; in {folder} there are {len(found)}"
-            )
-        for number, path in enumerate(found):
-            body = samples_in(path)
-            if len(body) % RECORD.size:
-                raise TextError(
-                    f"{path} holds {len(body)} bytes, which is no number of samples of "
-                    f"{RECORD.size}"
-                )
-            digest.update(hashlib.sha256(body).digest())
-            records = np.frombuffer(body, np.uint8).reshape(-1, RECORD.size)
-            parts.append(records)
-            last.append(np.append(records[1:, 2] & FIRST > 0, np.True_)[: len(records)])
-            held_back.append(np.full(len(records), number % HELD_BACK == 0))
-        bounds.append(sum(map(len, parts)))
-    records = np.concatenate(parts)
-    shares = np.ascontiguousarray(records[:, 28:36]).view("<u2").astype(np.float32)
-    results = records[:, 36:40].astype(np.float32)
-    results /= np.maximum(results.sum(1, keepdims=True), 1)
-    aside = records[:, 2] & ASIDE > 0
-    sharpness = []
-    for first, end in itertools.pairwise(bounds):
-        part = slice(first, end)
-        played = ~aside[part]
-        sharpness.append(sharpness_of(shares[part][played], results[part][played]))
-        shares[part] = sharpened(shares[part], sharpness[-1])
-    return Samples(
-        records,
-        shares,
-        results,
-        np.concatenate(last),
-        aside,
-        np.concatenate(held_back),
-        sharpness,
-        digest.hexdigest()[:16],
-    )
-
-
-def samples_in(file: Path) -> bytes:
-    """The samples of a file. Raises TextError where it is damaged or another game's, QuartetError
-    where it cannot be read."""
-    try:
-        return unseal("samples", file.read_bytes(), "ugolki")[1]
-    except OSError as error:
-        raise QuartetError(f"cannot read {file}: {error.strerror}") from error
-    except TextError as error:
-        raise TextError(f"{file}: {error}") from error
-
-
-def sharpened(shares: NDArray[Any], exponent: float) -> NDArray[Any]:
-    """Shares to that power, adding up to 1 again."""
-    powers: NDArray[Any] = shares**exponent
-    powers /= powers.sum(1, keepdims=True)
-    return powers
-
-
-def sharpness_of(shares: NDArray[np.float32], results: NDArray[np.float32]) -> float:
-    """The exponent with which the shares predict the results with the least cross entropy; below 1
-    the search was too sure of itself."""
-    step = max(1, len(shares) // 100_000)
-    some, wins = shares[::step].astype(np.float64), results[::step]
-
-    def loss(exponent: float) -> float:
-        expected = np.maximum(sharpened(some, exponent), 1e-6)
-        return float(-(wins * np.log(expected)).sum(1).mean())
-
-    return least_at(loss, 0.1, 4, 20)
-
-
-def targets_of(samples: Samples, trace: float) -> NDArray[np.float32]:
-    """What the value network learns of the samples, for each seat: lambda-returns on a game's path,
-    beside it what the search expected."""
-    targets = lambda_returns(samples.shares, samples.results, samples.last, trace)
-    targets[samples.aside] = samples.shares[samples.aside]
-    return targets
+"""Placements per task of a thread."""
 
 
 class Net:
-    """A network in the making.
+    """A network in training.
 
     Attributes:
-        parameters: rows, bias, output, output bias, one after the other.
+        parameters: Rows, biases, output weights and output bias, in one array.
     """
 
     def __init__(
@@ -181,13 +70,13 @@ class Net:
     def loss(
         self, of: Loss, chosen: NDArray[np.int64], parameters: NDArray[np.float32] | None = None
     ) -> float:
-        """The mean loss on these samples, of this network or of another."""
+        """Return the mean loss on some samples, of this network or of other parameters."""
         mine = self.parameters if parameters is None else parameters
         parts = [chosen[first : first + 4096] for first in range(0, len(chosen), 4096)]
         return sum(self._pool.map(lambda part: of(mine, None, part), parts)) / len(chosen)
 
     def step(self, of: Loss, chosen: NDArray[np.int64]) -> float:
-        """One step of AdamW on these samples; their mean loss before it."""
+        """Make one step of AdamW on some samples. Return their mean loss before it."""
 
         def slice_of(number: int) -> float:
             self._gradients[number][:] = 0
@@ -200,9 +89,9 @@ class Net:
             gradient += other
         gradient /= len(chosen)
         rate = rate_at(self._rate, self._done, self._steps)
-        for part, most in (
-            (slice(0, self._output), features.MOST_ROW),
-            (slice(self._output, None), features.MOST_OUTPUT),
+        for part, bound in (
+            (slice(0, self._output), features.MAX_ROW),
+            (slice(self._output, None), features.MAX_OUTPUT),
         ):
             parameters, first, second = (state[part] for state in self._state)
             sparse_net.step(
@@ -212,7 +101,7 @@ class Net:
                 second,
                 rate * correction(self._done),
                 1 - rate * DECAY,
-                most,
+                bound,
             )
         self._done += 1
         return loss / len(chosen)
@@ -227,8 +116,17 @@ def trained(
     seed: int,
     progress: Callable[[int, float], None],
 ) -> None:
-    """Go through the training samples so many times; `progress` is called after each time, with its
-    number and the mean loss."""
+    """Train a network.
+
+    Args:
+        net: The network.
+        of: Its loss.
+        training: Numbers of the training samples.
+        batch: Samples per step.
+        epochs: Passes over the samples.
+        seed: Seed of the order.
+        progress: Called after each epoch with its number, from 1, and the mean loss.
+    """
     steps = len(training) // batch
     for epoch in range(epochs):
         order = training[np.random.default_rng([seed, epoch]).permutation(len(training))]
@@ -240,7 +138,7 @@ def trained(
 
 
 def fitted(
-    samples: Samples,
+    samples: TableSamples,
     of: Loss,
     batch: int,
     epochs: int,
@@ -250,9 +148,23 @@ def fitted(
     say: Callable[[str], None],
     begin: bytes | None = None,
 ) -> bytes:
-    """The integers of a value or policy network, trained on the samples that are not held back,
-    from those of another on where there is one; `say` gets lines of progress."""
-    training, held_back = np.flatnonzero(~samples.held_back), np.flatnonzero(samples.held_back)
+    """Train a value or policy network on the samples that are not held out.
+
+    Args:
+        samples: The samples.
+        of: Loss of the network.
+        batch: Samples per step.
+        epochs: Passes over the samples.
+        rate: Highest learning rate.
+        seed: Seed of initial weights and order.
+        threads: Number of threads.
+        say: Called with lines of progress.
+        begin: Integers of the network to start from; None: random weights.
+
+    Returns:
+        The integers of the network.
+    """
+    training, held_out = np.flatnonzero(~samples.held_out), np.flatnonzero(samples.held_out)
     batch = min(batch, len(training))
     net = Net(
         features.INPUTS, features.ACTIVE, seed, rate, epochs * (len(training) // batch), threads
@@ -261,17 +173,22 @@ def fitted(
         net.parameters[:] = floats(begin)
 
     def progress(epoch: int, loss: float) -> None:
-        say(f"epoch {epoch}: loss {loss:.5f}, held back {net.loss(of, held_back):.5f}")
+        say(f"epoch {epoch}: loss {loss:.5f}, held out {net.loss(of, held_out):.5f}")
 
     trained(net, of, training, batch, epochs, seed, progress)
     body, rounded = quantised(net.parameters)
-    say(f"with rounded weights, held back: {net.loss(of, held_back, rounded):.5f}")
+    say(f"with rounded weights, held out: {net.loss(of, held_out, rounded):.5f}")
     return body
 
 
-def value_loss(samples: Samples, targets: NDArray[np.float32], solo: bytes) -> Loss:
-    """The loss of the value network on samples with these targets, beside the solo network with
-    these integers."""
+def value_loss(samples: TableSamples, targets: NDArray[np.float32], solo: bytes) -> Loss:
+    """Return the loss of the value network.
+
+    Args:
+        samples: The samples.
+        targets: Their targets, of `targets_of`.
+        solo: Integers of the solo network, which gives some of the inputs.
+    """
 
     def loss(
         parameters: NDArray[np.float32],
@@ -283,15 +200,20 @@ def value_loss(samples: Samples, targets: NDArray[np.float32], solo: bytes) -> L
         count = features.seats_of(solo, samples.records, chosen, playing, inputs)
         mask = playing > 0
         sizes = mask.sum(1, dtype=np.int32)
-        return sparse_net.choose(
+        return sparse_net.run_softmax(
             parameters, gradient, features.HIDDEN, inputs[:count], targets[chosen][mask], sizes
         )
 
     return loss
 
 
-def policy_loss(samples: Samples, solo: bytes) -> Loss:
-    """The loss of the policy network, beside the solo network with these integers."""
+def policy_loss(samples: TableSamples, solo: bytes) -> Loss:
+    """Return the loss of the policy network or the opponents' network.
+
+    Args:
+        samples: The samples.
+        solo: Integers of the solo network, which gives some of the inputs.
+    """
 
     def loss(
         parameters: NDArray[np.float32],
@@ -306,7 +228,7 @@ def policy_loss(samples: Samples, solo: bytes) -> Loss:
         groups = np.repeat(np.arange(len(sizes)), sizes)
         totals = np.bincount(groups, visits[:count], len(sizes)).astype(np.float32)
         targets = visits[:count] / np.maximum(totals, 1)[groups]
-        return sparse_net.choose(
+        return sparse_net.run_softmax(
             parameters, gradient, features.HIDDEN, inputs[:count], targets, sizes
         )
 
@@ -314,8 +236,10 @@ def policy_loss(samples: Samples, solo: bytes) -> Loss:
 
 
 def solo_loss(placements: NDArray[np.uint8], moves: NDArray[np.float32]) -> Loss:
-    """The loss of the solo network, whose output is (moves - MIDDLE) / MIDDLE: squares, the further
-    from MIDDLE the less they count."""
+    """Return the loss of the solo network: squared errors that weigh less far from MIDDLE.
+
+    The network's output is (moves - MIDDLE) / MIDDLE.
+    """
     targets = 1 / (1 + np.exp(1 - moves / MIDDLE))
 
     def loss(
@@ -335,8 +259,8 @@ def solo_loss(placements: NDArray[np.uint8], moves: NDArray[np.float32]) -> Loss
 
 
 def quantised(parameters: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float32]]:
-    """The integers of a value or policy network as they stand in the file of weights, and as floats
-    again."""
+    """Return the integers of a value or policy network as in the file of weights, and the
+    parameters that they stand for."""
     hidden = features.HIDDEN
     first = (parameters[: -hidden - 1] * features.ONE).round()
     output = (parameters[-hidden - 1 : -1] * features.OUTPUT_ONE).round()
@@ -345,7 +269,7 @@ def quantised(parameters: NDArray[np.float32]) -> tuple[bytes, NDArray[np.float3
 
 
 def floats(body: bytes) -> NDArray[np.float32]:
-    """The parameters of a value or policy network with these integers."""
+    """Return the parameters of a value or policy network from its integers."""
     numbers = np.frombuffer(body, "<i2").astype(np.float32)
     first, output = numbers[: -features.HIDDEN], numbers[-features.HIDDEN :]
     return np.concatenate([first / features.ONE, output / features.OUTPUT_ONE, [0]]).astype(
@@ -354,8 +278,11 @@ def floats(body: bytes) -> NDArray[np.float32]:
 
 
 def networks_of(body: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-    """The value, policy, opponents' and solo network of a file of weights. Raises TextError where it
-    has another size."""
+    """Split a file of weights: (value, policy, opponents', solo network).
+
+    Raises:
+        TextError: It has the wrong size.
+    """
     size = 2 * (features.INPUTS + 2) * features.HIDDEN
     whole = 3 * size + 2 * (features.CELLS + 2) * features.HIDDEN + 2
     if len(body) != whole:
@@ -364,7 +291,7 @@ def networks_of(body: bytes) -> tuple[bytes, bytes, bytes, bytes]:
 
 
 def quantised_solo(parameters: NDArray[np.float32]) -> bytes:
-    """The integers of a solo network."""
+    """Return the integers of a solo network."""
     hidden = features.HIDDEN
     first = (parameters[: -hidden - 1] * features.ONE).round()
     output = (parameters[-hidden - 1 : -1] * MIDDLE * features.SOLO_ONE).round()
@@ -377,15 +304,19 @@ def quantised_solo(parameters: NDArray[np.float32]) -> bytes:
 
 
 def solo_moves(body: bytes, placements: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """What the solo network with these integers says of placements."""
+    """Return the solo distances that the solo network with these integers predicts, in moves."""
     moves = np.empty(len(placements), np.float32)
     features.solo_moves(body, placements, moves)
     return moves
 
 
 def solo_table(threads: int, progress: Callable[[int], None]) -> NDArray[np.uint8]:
-    """How many moves each placement needs, by its number: 1.2 GB. `progress` is called with each
-    distance that is done."""
+    """Return the solo distance of each placement, in moves, by its number (solo.h): 1.2 GB.
+
+    Args:
+        threads: Number of threads.
+        progress: Called with each distance when it is complete.
+    """
     distances = np.empty(features.PLACEMENTS, np.uint8)
     features.table_begin(distances)
     firsts = range(0, features.PLACEMENTS, CHUNK)
@@ -403,9 +334,12 @@ def solo_table(threads: int, progress: Callable[[int], None]) -> NDArray[np.uint
     return distances
 
 
-def placements_of(samples: Samples, seed: int) -> NDArray[np.uint8]:
-    """Placements that have occurred, as their owners see them, and MOVED times as many with a piece
-    moved by up to two cells each way."""
+def placements_of(samples: TableSamples, seed: int) -> NDArray[np.uint8]:
+    """Return the distinct placements of the samples, in the owners' views, and variants of them.
+
+    A variant moves one piece by up to two columns and rows. MOVED variants of each placement are
+    drawn; impossible ones are dropped.
+    """
     cells = samples.records[:, 4:28].reshape(-1, SEATS, 6)
     found = np.unique(
         np.sort(own_views()[np.arange(SEATS)[:, None], cells][(cells != NOWHERE).all(2)], 1), axis=0
@@ -425,7 +359,8 @@ def placements_of(samples: Samples, seed: int) -> NDArray[np.uint8]:
 
 
 def own_views() -> NDArray[np.uint8]:
-    """The number of each cell as each seat sees it; NOWHERE stays what it is."""
+    """Return the number of each cell in each seat's view, shape (4, 256); NOWHERE is mapped to
+    itself."""
     views = np.full((SEATS, NOWHERE + 1), NOWHERE, np.uint8)
     for seat, cell in itertools.product(range(SEATS), range(SIZE * SIZE)):
         column, row = seen(seat, cell % SIZE, cell // SIZE)

@@ -1,5 +1,5 @@
-"""How well a player's moves are predicted by the opponents' network: for `python -m ugolki.train
-opponents`."""
+"""Measure how well the opponents' network predicts the moves of players, for `python -m
+ugolki.train opponents`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from core.rules import Move
 
 SHARE = 0.2
-"""Of a game's positions, that one says little more than the one before it."""
+"""Share of the positions that are measured: successive ones are too much alike."""
 
 
 class Choice(NamedTuple):
-    """What there was to choose: how likely each move was, and the chosen one."""
+    """A move of a player.
+
+    Attributes:
+        shares: Predicted probability of each legal move.
+        chosen: The move played.
+    """
 
     shares: dict[Move, float]
     chosen: Move
@@ -32,11 +37,20 @@ class Choice(NamedTuple):
 def choices_of(
     names: Sequence[str], games: int, seed: int, progress: Callable[[], None]
 ) -> dict[str, list[Choice]]:
-    """Choices of each player, in games with any four of them. Raises UnknownNameError where there
-    is no such player."""
+    """Return choices of each player, from games between random ones of them.
+
+    Args:
+        names: Players to measure.
+        games: Number of games.
+        seed: Seed of seats, openings and players.
+        progress: Called after each game.
+
+    Raises:
+        UnknownNameError: There is no such player.
+    """
     found: dict[str, list[Choice]] = {name: [] for name in names}
     players = {name: player(name, seed) for name in names}
-    engine = Engine(model=False)
+    engine = Engine()
     for game in range(games):
         random = Random(f"{seed} {game}")
         seats = [random.choice(names) for _ in range(SEATS)]

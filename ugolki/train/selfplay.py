@@ -1,28 +1,28 @@
-"""Self-play for the networks: games of the engine against itself, and its search of every position,
-as samples; and games of other programs, and what they played.
+"""Samples of self-play: the search's result for positions of the engine's own games, or the moves
+that other players made.
 
-`quartet selfplay ugolki` calls it (`core.nn.contract.OwnSamples`), `python -m ugolki.train` learns
-from what it keeps. A sample is RECORD, all numbers little-endian:
+`quartet selfplay ugolki` calls this module (`core.nn.contract.OwnSamples`), and `python -m
+ugolki.train` learns from the samples. A sample is a RECORD of little-endian numbers:
 
-    ply, last_ply   uint8 each: where the game stood, and where it is stopped
-    flags           uint8, FIRST: this is its game's first; ASIDE: the position is not of a game,
-                    random plies led there from one
-    moves           uint8, how many of the moves below there are
-    pieces          24 times uint8: the cells, 10 * row + column, six for each seat; NOWHERE for a
-                    seat that does not play
-    shares          4 times uint16, of 65535: every seat's share of the win, as the search saw it
-    result          4 times uint8, twelfths: every seat's share of the win in the end; 0 where ASIDE
-    visits          20 times three uint8: from, to, and its share of the visits, of 255, of the
-                    moves that were tried most
+    ply, last_ply   uint8 each: plies played, and the ply at which the game is stopped
+    flags           uint8: FIRST, the first sample of its game; ASIDE, an off-path position, one to
+                    three random plies away from a game's
+    moves           uint8: number of entries in use of `visits`
+    pieces          24 times uint8: six cells for each seat, 10 * row + column; NOWHERE for a seat
+                    that does not play
+    shares          4 times uint16, of 65535: win share of each seat that the search expects
+    result          4 times uint8, twelfths: win share of each seat at the end; 0 if ASIDE
+    visits          20 times three uint8, the most visited moves: from, to, and the move's share of
+                    the visits, of 255
 """
 
 from __future__ import annotations
 
 import struct
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.engine import FORGET, can
+from core.engine import NEW_GAME, can
 from core.errors import QuartetError
 from core.limits import Limits
 from core.nn.contract import ASIDE, FIRST
@@ -37,37 +37,54 @@ from ugolki.rules import Position
 if TYPE_CHECKING:
     from core.engine import Searcher
 
+OWN_SAMPLES: Literal[True] = True
 RECORD = struct.Struct("<4B24B4H4B60B")
-MOST_MOVES = 20
+SAMPLE_MOVES = 20
 NOWHERE = 255
 OPENING = 8
-"""Random plies before a game, at most."""
+"""Highest number of random plies before a game."""
 ASIDE_SHARE = 0.25
-"""For how many of a game's positions one more is searched that one to three random plies lead
-to."""
+"""Probability that a position of a game adds an off-path position, one to three random plies
+away."""
 CARELESS = (0.0, 0.0, 0.05, 0.15)
-"""Shares of the moves that are not the best one but any that was tried, as often as it was tried;
-one of them for each seat of a game."""
+"""Probabilities that a move is drawn by its visits instead of the best; one for each seat of a
+game."""
 MISSING = 0.1
-"""Of the games are between three, or two."""
+"""Share of the games between three or two players."""
 OPPONENTS = "opponents"
-"""Instead of a player: any four of FIELD play, and the samples are for the opponents' network."""
+"""In place of a player: four random ones of FIELD play, and the samples are for the opponents'
+network."""
 FIELD = (*HALVES["odd"], "greedy", "brs:4", "beam:30", "beam:100", "uct:300", "bot2611")
-"""Who plays then."""
+"""The players of these games."""
 EFFORTS = (0.25, 0.75, 1.5)
-"""Of the nodes; one of them for each such game."""
+"""Factors of the node limit of these players; one for each game."""
 RANDOM_MOVES = 0.03
-"""Of the moves of such a game."""
+"""Share of random moves of these players."""
+GUMBEL = "gumbel"
+"""In place of a player: compiled games with a few iterations per move, see
+ugolki/train/gumbel.py."""
 MIXED = "mixed"
-"""Instead of a player: the engine sits with some of FIELD, and the samples are of its moves."""
+"""In place of a player: the engine plays with some of FIELD, and the samples are of its moves."""
 OUTSIDERS = 0.5
-"""Of the seats at such a table, on average."""
+"""Mean share of the seats that FIELD takes in these games."""
 
 
 def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
-    """The samples of the games with these numbers, of a run with this seed, at so many iterations a
-    move, by the engine with these options, or by OPPONENTS, or MIXED; pure. Raises QuartetError for
-    other players."""
+    """Return the samples of some games of a run. The function is pure.
+
+    Args:
+        games: Numbers of the games.
+        seed: Seed of the run.
+        nodes: Iterations per move.
+        player: The engine with options, or OPPONENTS, MIXED or GUMBEL.
+
+    Raises:
+        QuartetError: The player gives no samples.
+    """
+    if player.partition(":")[0] == GUMBEL:
+        from ugolki.train import gumbel  # noqa: PLC0415  (it imports this module)
+
+        return gumbel.play_games(games, seed, nodes, player)
     if player == OPPONENTS:
         seated = Seated(seed)
         return [
@@ -75,9 +92,9 @@ def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
             for number in games
             for sample in others_game(seated, nodes, Random(f"{seed} {number}"))
         ]
-    engine = players.player("bot:model=off" if player == MIXED else player)
+    engine = players.player("bot" if player == MIXED else player)
     if not isinstance(engine, Engine):
-        raise QuartetError(f"{player!r} is no engine, and gives no samples")
+        raise QuartetError(f"{player!r} is not an engine and gives no samples")
     found: list[bytes] = []
     seated = Seated(seed)
     for number in games:
@@ -88,23 +105,23 @@ def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
 
 
 class Seated:
-    """Players by name and seat, each made once."""
+    """Cache of players by name and seat."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._made: dict[tuple[str, int], Searcher[Position]] = {}
 
     def at(self, name: str, seat: int) -> Searcher[Position]:
-        """The player, for a new game."""
+        """Return the player, ready for a new game."""
         if (name, seat) not in self._made:
             self._made[name, seat] = players.player(name, self._seed + seat)
         found = self._made[name, seat]
-        if can(found, FORGET):
-            found.forget()
+        if can(found, NEW_GAME):
+            found.new_game()
         return found
 
     def some(self, nodes: int, random: Random) -> dict[int, Outsider]:
-        """Players of FIELD on some seats, for a new game."""
+        """Return random players of FIELD for some seats, ready for a new game."""
         own = Limits(nodes=round(nodes * random.choice(EFFORTS)))
         return {
             seat: Outsider(self.at(random.choice(FIELD), seat), own)
@@ -114,16 +131,18 @@ class Seated:
 
 
 class Outsider(NamedTuple):
-    """Who sits with the engine, and how long it thinks of a move."""
+    """A player that plays with the engine, and the limits of its search."""
 
     player: Searcher[Position]
     limits: Limits
 
 
 def others_game(seated: Seated, nodes: int, random: Random) -> list[bytes]:
-    """The samples of a game of four of FIELD: of each position where there was a choice the move
-    that was made, as all visits; nothing is said of the seats' shares. Some moves are random, and
-    no samples."""
+    """Return the samples of a game between four of FIELD.
+
+    A sample gives all visits to the move played, and equal win shares to all seats. Random moves
+    and positions with one move give none.
+    """
     names = [random.choice(FIELD) for _ in range(SEATS)]
     own = round(nodes * random.choice(EFFORTS))
     table = [seated.at(name, seat) for seat, name in enumerate(names)]
@@ -149,7 +168,7 @@ def others_game(seated: Seated, nodes: int, random: Random) -> list[bytes]:
 
 
 def opening(random: Random) -> Position:
-    """A position after some random plies; some games are stopped early, some lack a seat or two."""
+    """Return a position after random plies. Some games have fewer moves, some empty seats."""
     moves = MOVES if random.random() < 0.7 else random.randint(16, MOVES)
     position = Position.start(
         random.getrandbits(32), moves=moves, opening=random.randint(0, OPENING)
@@ -165,12 +184,14 @@ def opening(random: Random) -> Position:
 def one_game(
     engine: Engine, limits: Limits, random: Random, others: dict[int, Outsider]
 ) -> list[bytes]:
-    """The samples of a game, then those beside its path; of the moves of others, who play on these
-    seats, none. Positions with one move or none give none."""
+    """Return the samples of a game, then those of its off-path positions.
+
+    Moves of `others`, by seat, give no samples. Positions with one move or none give none either.
+    """
     position = opening(random)
     careless = [random.choice(CARELESS) for _ in range(SEATS)]
     path: list[tuple[Position, tuple[float, ...], list[tuple[tuple[int, ...], int]]]] = []
-    beside: list[bytes] = []
+    off_path: list[bytes] = []
     while not position.over:
         if position.legal() == [PASS]:
             position = position.play(PASS)
@@ -189,17 +210,17 @@ def one_game(
             if random.random() < careless[position.to_move]:
                 move = random.choices([one for one, _ in visits], [count for _, count in visits])[0]
             if random.random() < ASIDE_SHARE:
-                beside += aside(engine, limits, position, random)
+                off_path += aside(engine, limits, position, random)
         position = position.play(move)
     result = tuple(shares(places(position.scores(), lower_wins=True)))
     parts = [
         packed(*searched, result, FIRST * (number == 0)) for number, searched in enumerate(path)
     ]
-    return parts + beside
+    return parts + off_path
 
 
 def aside(engine: Engine, limits: Limits, position: Position, random: Random) -> list[bytes]:
-    """The sample one to three random plies from here, or none where the game is over."""
+    """Return the sample one to three random plies away, in a list; [] if the game has ended."""
     for _ in range(random.randint(1, 3)):
         position = position.play(random.choice(position.legal()))
         if position.over:
@@ -220,18 +241,18 @@ def packed(
     result: tuple[float, ...],
     flags: int,
 ) -> bytes:
-    """A sample as it is kept."""
+    """Return a sample as a RECORD."""
     cells = position.cells
     pieces: list[int] = []
     for seat in range(1, SEATS + 1):
         own = [cell for cell, label in enumerate(cells) if label == seat]
         pieces += own or [NOWHERE] * PIECES
     total = sum(count for _, count in visits)
-    kept = visits[:MOST_MOVES]
+    kept = visits[:SAMPLE_MOVES]
     moves: list[int] = []
     for (column, row, to_column, to_row), count in kept:
         moves += [row * SIZE + column, to_row * SIZE + to_column, round(255 * count / total)]
-    moves += [0] * (3 * MOST_MOVES - len(moves))
+    moves += [0] * (3 * SAMPLE_MOVES - len(moves))
     scaled = [round(65535 * share) for share in expected]
     return RECORD.pack(
         position.ply,

@@ -1,9 +1,9 @@
-/* How many moves a player who is alone on the board needs, for every placement of six pieces:
-   breadth first from all placements at home.
+/* The solo distance of every placement of six pieces: the number of moves home of a player who is
+   alone on the board. A breadth-first search from all placements at home computes it.
 
-   Moves can be taken back by moves, so the way home is as long as the way from there. A placement's
-   number is the sum of C(cell, i + 1) over its cells in ascending order, i = 0 .. 5, a cell being
-   10 * row + column in the player's view; there are C(100, 6). */
+   Every move can be taken back by a move, so the shortest path home is as long as the path from
+   home. A cell is 10 * row + column in the player's view. The number of a placement is the sum of
+   C(cell, i + 1) over its cells in ascending order, i = 0 .. 5. There are C(100, 6) placements. */
 #ifndef UGOLKI_SOLO_H
 #define UGOLKI_SOLO_H
 
@@ -15,7 +15,7 @@ enum {
     SOLO_CELLS = 100,
     SOLO_PLACEMENTS = 1192052400,
     SOLO_UNKNOWN = 255,
-    SOLO_MOST_MOVES = 168
+    SOLO_MAX_MOVES = 168
 };
 
 #if defined(__GNUC__)
@@ -64,7 +64,7 @@ static inline void solo_cells(uint32_t number, uint8_t* cells) {
     }
 }
 
-/* The numbers of the placements one move away; returns how many. */
+/* Write the numbers of the placements one move away. Return the number of placements. */
 static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
     uint8_t taken[SOLO_CELLS], moved[SOLO_PIECES], ends[SOLO_CELLS];
     int count = 0, piece, way;
@@ -79,7 +79,7 @@ static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
         memset(seen, 0, sizeof seen);
         seen[start] = 1;
         ends[found++] = (uint8_t)start;
-        while (next < found) { /* jumps, from the start and from wherever they lead */
+        while (next < found) { /* jumps from the start and from every cell that they reach */
             const int from = ends[next++];
             for (way = 0; way < 4; way++) {
                 const int over = solo_neighbours[from][way];
@@ -93,7 +93,7 @@ static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
         for (way = 0; way < 4; way++) {
             const int to = solo_neighbours[start][way];
             if (to != 255 && !taken[to]) {
-                ends[found++] = (uint8_t)to; /* no jump ends beside its start: parities differ */
+                ends[found++] = (uint8_t)to; /* jumps never end next to their start: parity */
             }
         }
         for (next = 1; next < found; next++) {
@@ -115,10 +115,10 @@ static inline int solo_next(const uint8_t* cells, uint32_t* numbers) {
     return count;
 }
 
-/* One step of the search for the placements first .. end - 1: whatever is next to one at `distance`
-   and still unknown is one further. */
+/* Search one level for the placements first .. end - 1: set the unknown neighbours of those at
+   `distance` to `distance` + 1. Return the number of placements set. */
 static uint64_t solo_level(uint8_t* distances, uint32_t first, uint32_t end, int distance) {
-    uint32_t numbers[SOLO_MOST_MOVES], number;
+    uint32_t numbers[SOLO_MAX_MOVES], number;
     uint64_t found = 0;
     uint8_t cells[SOLO_PIECES];
     int count, i;
@@ -141,7 +141,7 @@ static uint64_t solo_level(uint8_t* distances, uint32_t first, uint32_t end, int
     return found;
 }
 
-/* All placements at home are at distance 0, the rest is unknown. */
+/* Set all placements at home to 0, and all others to unknown. */
 static void solo_home(uint8_t* distances) {
     uint8_t cells[SOLO_PIECES];
     int a, b, c, d, e, f;

@@ -1,5 +1,8 @@
-"""The pool's table of triples: what each three cells of a placement bring to its exact number of
-moves home, by least squares. For `python -m ugolki.train triples`."""
+"""The table of triples of the pool's players, for `python -m ugolki.train triples`.
+
+The table estimates the solo distance of a placement as a sum over its triples of cells. Least
+squares fit it to the exact distances.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,28 @@ if TYPE_CHECKING:
 CELLS = SIZE * SIZE
 TRIPLES = CELLS * (CELLS - 1) * (CELLS - 2) // 6
 ONE_MOVE = 64
-"""The unit of the weights."""
+"""Weight of one move."""
 PLAYERS = ("greedy", "beam:10", "brs:2", "uct:50", "random")
-"""Who plays the games that placements are taken from, frozen ones all."""
+"""Players of the games that give placements; all are frozen."""
 RANDOM = 0.1
-"""Of the moves of a game are random ones."""
+"""Share of random moves in a game."""
 DAMP = 1.0
-"""Of the least squares: triples that are rare stay small, and pairs and cells speak for them."""
+"""Damping of the least squares: it keeps rare triples small, so that pairs and cells decide."""
 WEIGHTS = (0.3, 0.6, 1.0)
-"""Of cells, pairs and triples, as inputs: the greater, the less damped."""
+"""Input values of cells, pairs and triples; damping affects greater ones less."""
 
 
 def placements_of(games: int, seed: int, progress: Callable[[], None]) -> NDArray[np.uint8]:
-    """Placements of six pieces that a move of a game leads to, or would, in the owner's view, cells
-    in ascending order, each once."""
+    """Return the distinct placements that legal moves in games lead to.
+
+    Args:
+        games: Number of games.
+        seed: Seed of the games.
+        progress: Called after each game.
+
+    Returns:
+        Shape (placements, 6): the cells in the owner's view, in ascending order.
+    """
     found: set[tuple[int, ...]] = set()
     for game in range(games):
         random = Random(f"{seed} {game}")
@@ -72,21 +83,21 @@ def placements_of(games: int, seed: int, progress: Callable[[], None]) -> NDArra
 
 
 def moves_home(table: NDArray[np.uint8], placements: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """The exact number of moves of each, from the table of `learning.solo_table`."""
+    """Return the exact solo distances of placements, from the table of `learning.solo_table`."""
     numbers = np.empty(len(placements), np.uint32)
     features.numbers_of(placements, numbers)
     return table[numbers].astype(np.float64)
 
 
 def mirrored(placements: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The placements with columns and rows exchanged: they are as far from home."""
+    """Return the placements with columns and rows exchanged; their solo distances are equal."""
     other = placements % SIZE * SIZE + placements // SIZE
     other.sort(1)
     return other
 
 
 def inputs_of(placements: NDArray[np.uint8]) -> csr_matrix:
-    """A row for each placement: its cells, pairs and triples."""
+    """Return the sparse inputs: a row for each placement, with its cells, pairs and triples."""
     a = placements.astype(np.int64)
     columns, values = [], []
     first = 0
@@ -108,15 +119,17 @@ def inputs_of(placements: NDArray[np.uint8]) -> csr_matrix:
 
 
 def choose(n: NDArray[np.int64] | np.int64, k: int) -> NDArray[np.int64]:
-    """Binomial coefficients, k up to 3."""
+    """Return binomial coefficients, for k up to 3."""
     return np.asarray((n, n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6)[k - 1])
 
 
 def fitted(
     placements: NDArray[np.uint8], moves: NDArray[np.float64], iterations: int
 ) -> NDArray[np.float64]:
-    """What each triple brings, in moves: the cells and pairs of the fit are spread over the triples
-    that they are part of."""
+    """Fit the table, and return each triple's weight in moves.
+
+    The weight of a cell or a pair is distributed over the triples that contain it.
+    """
     both = np.concatenate([placements, mirrored(placements)])
     mean = float(moves.mean())
     found = lsqr(
@@ -135,12 +148,12 @@ def fitted(
 
 
 def quantised(triples: NDArray[np.float64]) -> NDArray[np.int8]:
-    """In 64ths of a move, as the file has them."""
+    """Return the weights as in the file: rounded, ONE_MOVE to a move."""
     return np.clip(np.rint(triples * ONE_MOVE), -127, 127).astype(np.int8)
 
 
 def estimates(weights: NDArray[np.int8], placements: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """The moves home that the weights say of placements."""
+    """Return the solo distances of placements as the weights estimate them, in moves."""
     a = placements.astype(np.int64)
     total = np.zeros(len(a))
     for some in combinations(range(PIECES), 3):

@@ -1,1 +1,1 @@
-"""Noughts and crosses, the smallest game of the house; see RULES.md."""
+"""Noughts and crosses, a minimal game; see RULES.md."""

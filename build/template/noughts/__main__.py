@@ -1,11 +1,11 @@
-"""`python -m noughts [--player NAME]`: the agent, started anew for every move."""
+"""`python -m noughts [--player NAME]`: the agent, one process per move."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from core.agent.files import FileExchange, exchange
+from core.agent.files import ExchangeFiles, exchange
 from core.limits import Limits
 from noughts import protocol
 from noughts.rules import Position
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def searcher(arguments: list[str]) -> Searcher[Position]:
     if arguments[:1] == ["--player"]:
-        from noughts.players import player  # noqa: PLC0415  (it costs start-up time)
+        from noughts.players import player  # noqa: PLC0415  (slows the start down)
 
         return player(arguments[1], int(os.environ.get("QUARTET_SEED", "0")))
     from noughts.engine import Engine  # noqa: PLC0415
@@ -35,6 +35,6 @@ def search(question: bytes, answer: Callable[[str], None]) -> str | None:
 
 
 if __name__ == "__main__":
-    files = FileExchange(".", "input.txt", "output.txt")
+    files = ExchangeFiles(".", "input.txt", "output.txt")
     files.forget()
     sys.exit(exchange(files, search))

@@ -1,4 +1,4 @@
-"""The engine of noughts and crosses: it looks at everything."""
+"""The engine of noughts and crosses: a full search."""
 
 from collections.abc import Callable
 
@@ -15,17 +15,16 @@ class Engine:
     SCORE_UNIT: str
     OPTIONS: tuple[Option, ...]
 
-    def forget(self) -> None:
-        """It knows nothing of the past."""
+    def new_game(self) -> None:
+        """Do nothing: the engine stores nothing between searches."""
 
     def stop(self) -> None:
-        """It has always ended already."""
+        """Do nothing: a search takes too little time to be stopped."""
 
     def choose(
         self, position: Position, limits: Limits, report: Callable[[SearchInfo], None] | None = None
     ) -> SearchInfo:
-        """The best move; scores are 1 for a win, and only the last one is reported. Only
-        `limits.depth` matters.
+        """Search and return the best move. Only `limits.depth` has an effect.
 
-        Raises RuleError when the board is full.
+        `report` is called once, with the result. Raises RuleError if the board is full.
         """

@@ -1,10 +1,10 @@
-"""The engine of noughts and crosses: it looks at everything."""
+"""The engine of noughts and crosses: a full search."""
 
 from libc.stdint cimport uint64_t
 
 from noughts.rules cimport Board, Position, has_line, make, over
 
-from core.engine import FORGET, STOP
+from core.engine import NEW_GAME, STOP
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 
@@ -12,7 +12,7 @@ BENCH_LIMITS = Limits(depth=9)
 
 
 cdef int value(const Board* b, int depth, uint64_t* nodes) noexcept nogil:
-    """What the position is worth to the seat to move: 1 a win, -1 a loss."""
+    """Return the value for the seat to move: 1 for a win, -1 for a loss, else 0."""
     cdef Board child
     cdef int cell, best = -1
     nodes[0] += 1
@@ -29,21 +29,20 @@ cdef int value(const Board* b, int depth, uint64_t* nodes) noexcept nogil:
 cdef class Engine:
     """Chooses moves."""
 
-    CAPABILITIES = frozenset({STOP, FORGET})
+    CAPABILITIES = frozenset({STOP, NEW_GAME})
     SCORE_UNIT = "1 for a win, -1 for a loss"
     OPTIONS = ()
 
-    def forget(self):
-        """It knows nothing of the past."""
+    def new_game(self):
+        """Do nothing: the engine stores nothing between searches."""
 
     def stop(self):
-        """It has always ended already."""
+        """Do nothing: a search takes too little time to be stopped."""
 
     def choose(self, Position position, limits, report=None):
-        """The best move; scores are 1 for a win, and only the last one is reported. Only
-        `limits.depth` matters.
+        """Search and return the best move. Only `limits.depth` has an effect.
 
-        Raises RuleError when the board is full.
+        `report` is called once, with the result. Raises RuleError if the board is full.
         """
         cdef Board child
         cdef uint64_t nodes = 0

@@ -1,16 +1,16 @@
-"""The texts of noughts and crosses, in both directions."""
+"""Parse and format the files of noughts and crosses."""
 
 from __future__ import annotations
 
 from core.errors import TextError
 
 PASS = (-1, -1)
-"""No seat is ever stuck; every game names its pass all the same."""
+"""Never legal: a seat can always move. Every game must name its pass."""
 TURNS = 9
 
 
 def parse_input(text: str) -> tuple[int, list[int]]:
-    """The ply and nine labels. Raises TextError."""
+    """Return the ply and nine labels. Raises TextError."""
     words = text.split()
     if len(words) != 10 or not all(len(word) == 1 and word in "0123456789" for word in words):
         raise TextError("expected ten digits: the ply and nine cells")
@@ -27,7 +27,7 @@ def format_input(cells: list[int], ply: int) -> str:
 
 
 def parse_answer(text: str, seat: int) -> tuple[int, ...]:  # noqa: ARG001  (both seats see the same)
-    """The move in an output.txt. Raises TextError."""
+    """Return the move of an output.txt. Raises TextError."""
     words = text.split()
     if len(words) != 2 or not all(
         word.isascii() and word.isdigit() and len(word) < 5 for word in words

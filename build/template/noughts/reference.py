@@ -1,10 +1,10 @@
-"""The rules of noughts and crosses, slow and readable."""
+"""The reference rules of noughts and crosses: slow and readable. The judge uses them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.errors import IllegalMoveError, RuleError
+from core.errors import IllegalMoveError
 from core.rules import FileExchange, GameInfo, Move
 from noughts import protocol
 
@@ -24,13 +24,18 @@ LINES = [*ROWS, *zip(*ROWS, strict=True), (0, 4, 8), (2, 4, 6)]
 
 @dataclass(frozen=True)
 class Position:
-    """Nine labels (0 empty, 1 and 2 the seats' pieces), and the turns taken."""
+    """A position of noughts and crosses.
+
+    Attributes:
+        cells: Nine labels, row by row: 0 empty, 1 and 2 the seats' pieces.
+        ply: Turns taken; the seat to move is ply mod 2.
+    """
 
     cells: tuple[int, ...]
     ply: int = 0
 
     @classmethod
-    def start(cls, seed: int = 0) -> Position:  # noqa: ARG003  (nothing is left to chance)
+    def start(cls, seed: int = 0) -> Position:  # noqa: ARG003  (no chance)
         return cls((0,) * 9)
 
     @classmethod
@@ -40,9 +45,6 @@ class Position:
 
     def text(self) -> str:
         return protocol.format_input(list(self.cells), self.ply)
-
-    def without(self, seat: int) -> Position:
-        raise RuleError(f"noughts and crosses needs both players; seat {seat} is empty")
 
     @property
     def to_move(self) -> int:

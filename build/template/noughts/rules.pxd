@@ -1,4 +1,4 @@
-"""The fast rules of noughts and crosses: bit 3 * row + column of a mask is a cell."""
+"""The fast rules of noughts and crosses. A cell is bit 3 * row + column of a mask."""
 
 from libc.stdint cimport uint16_t, uint64_t
 
@@ -10,7 +10,7 @@ cdef struct Board:
 
 cdef bint has_line(uint16_t own) noexcept nogil
 cdef bint over(const Board* b) noexcept nogil
-cdef void make(Board* b, int cell) noexcept nogil    # cell < 0: a lost turn
+cdef void make(Board* b, int cell) noexcept nogil    # cell < 0: a forfeited turn
 
 
 cdef class Position:

@@ -1,9 +1,9 @@
-"""The fast rules of noughts and crosses behind the face of `core.rules.Position`."""
+"""The fast rules of noughts and crosses, with the interface of `core.rules.Position`."""
 
 from core.rules import Move
 
 class Position:
-    """A position, a value: `play` gives a new one."""
+    """An immutable position."""
 
     @classmethod
     def start(cls, seed: int = 0) -> Position: ...

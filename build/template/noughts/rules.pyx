@@ -60,7 +60,7 @@ cdef uint64_t leaves(const Board* b, int depth) noexcept nogil:
 
 
 cdef class Position:
-    """A position, a value: `play` gives a new one."""
+    """An immutable position."""
 
     @staticmethod
     def start(int seed=0):

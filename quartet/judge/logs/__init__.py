@@ -1,1 +1,1 @@
-"""Logs of games, those of the real judges and ours: written, read and checked."""
+"""Logs of games, of the real judges and of this toolkit: writing, reading, checking."""

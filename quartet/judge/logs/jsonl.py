@@ -1,43 +1,43 @@
-"""Our own log of a game, of any game, as JSON Lines: a header, a record for every turn that was
-taken, and the result once the game has ended.
+"""The log of any game as JSON Lines: a header, a record for every turn, and in the end the result.
 
-Every line is written at once, so that a judge that is killed loses nothing, and others can follow a
-game that goes on. What programs wrote is kept byte for byte: one character for each byte (Latin-1).
+Every line is written at once: a judge that is killed loses nothing, and others can follow a running
+game. Output of programs is kept byte for byte, a character for each byte (Latin-1).
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from core.errors import QuartetError, TextError
+from quartet.judge.game import JudgedGame, Start
+from quartet.judge.match import Match
+from quartet.judge.table import TableRules, table_rules
 from quartet.judge.turn import UNREADABLE, Amount, Result, Turn, decode, encode
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from types import TracebackType
-
-    from quartet.judge.match import Match
-
 VERSION = 1
-"""The version of the format; a reader takes no other."""
+"""Version of the format; a reader rejects any other."""
 
 
 class Header(msgspec.Struct, frozen=True, tag="header", forbid_unknown_fields=True):
-    """Who plays what.
+    """The first line of a log.
 
     Attributes:
-        game: str; its name in the registry. version: int; VERSION.
-        players: for every seat the program as it was named, None where nobody sits.
-        seed: int; of the game. options: variants of the rules, as for `Position.start`.
-        disqualify: bool; whether the first lost turn puts a player out.
-        seconds, megabytes: float; limits of a turn, or of a game where clocks are for the game.
-        date: str; when the game began, in ISO format.
-        position: str; the start where it is not the one of the seed, else empty.
+        game: Name of the game.
+        version: VERSION.
+        players: Program on each seat, as it was named; None for an empty seat.
+        seed: Seed of the game.
+        options: Variants of the rules, as for `Position.start`.
+        disqualify: True if the first forfeited turn disqualifies a player.
+        seconds: Clock for a turn, or for the whole game.
+        megabytes: Limit of a program's memory.
+        date: When the game began, in ISO format.
+        position: The start; empty if it is the one of the seed.
     """
 
     game: str
@@ -51,6 +51,15 @@ class Header(msgspec.Struct, frozen=True, tag="header", forbid_unknown_fields=Tr
     date: str
     position: str = ""
 
+    def table(self, game: JudgedGame) -> TableRules:
+        """Return the table rules of the game."""
+        ms = [1000 * self.seconds] * game.info.players
+        return table_rules(game.info, ms=ms, megabytes=self.megabytes, disqualify=self.disqualify)
+
+    def start(self) -> Start:
+        """Return the start of the game."""
+        return Start(self.seed, self.options, self.position or None)
+
 
 Record = Header | Turn | Result
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record, dec_hook=decode)
@@ -58,7 +67,7 @@ _encoder = msgspec.json.Encoder(enc_hook=encode)
 
 
 def header(match: Match) -> Header:
-    """The header of a match that begins now."""
+    """Return the header of a match that begins now."""
     table = match.table
     return Header(
         game=match.game.info.name,
@@ -66,7 +75,7 @@ def header(match: Match) -> Header:
         players=match.names,
         seed=match.start.seed,
         options=dict(match.start.options),
-        disqualify=table.foul == "out",
+        disqualify=table.penalty == "out",
         seconds=max(table.clocks) / 1000,
         megabytes=table.megabytes or 0.0,
         date=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -75,15 +84,15 @@ def header(match: Match) -> Header:
 
 
 def line(record: msgspec.Struct) -> bytes:
-    """A record as a line of a log, its end included."""
+    """Return a record as a line of a log, with its end."""
     return _encoder.encode(record) + b"\n"
 
 
 class JsonLog:
-    """Keeps a log in memory while a match goes on: a watcher.
+    """A watcher that keeps a log in memory.
 
     Attributes:
-        data: bytearray; the log so far.
+        data: The log so far.
     """
 
     def __init__(self) -> None:
@@ -113,12 +122,10 @@ class JsonLog:
 
 
 class JsonFile(JsonLog):
-    """Writes a log into a file, line by line; when a method returns, the system has the line.
-
-    The file is there, or QuartetError is raised, before anything is written.
-    """
+    """A watcher that writes a log to a file; when a method returns, the system has the line."""
 
     def __init__(self, path: Path) -> None:
+        """Open the file. Raises QuartetError."""
         super().__init__()
         self._path = path
         try:
@@ -144,24 +151,19 @@ class JsonFile(JsonLog):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 @dataclass(frozen=True)
 class Log:
-    """A log that was read.
+    """The content of a log.
 
     Attributes:
-        header: Header.
-        turns: Sequence[Turn]; turn i stands on line i + 2 of the file.
-        result: Result | None; None where the judge was stopped before the end.
-        cut: bool; whether the last line is only the beginning of a line, which was dropped.
+        header: The first line.
+        turns: The turns; turn i is on line i + 2 of the file.
+        result: The result; None if the judge was stopped before the end.
+        cut: True if the last line was incomplete; it was dropped.
     """
 
     header: Header
@@ -171,9 +173,9 @@ class Log:
 
 
 def read_log(data: bytes) -> Log:
-    """The log in `data`, the whole content of a file. Raises TextError that names the line."""
+    """Return the log in the content of a file. Raises TextError that names the line."""
     lines = data.split(b"\n")
-    # A judge that is killed while it writes leaves a line without its end.
+    # A judge that is killed while it writes leaves an incomplete line.
     cut = lines.pop() != b""
     records = [read_record(text, number) for number, text in enumerate(lines, start=1)]
     if not records:
@@ -204,7 +206,7 @@ def read_log(data: bytes) -> Log:
 
 
 def read_record(text: bytes, number: int = 1) -> Record:
-    """The record on a line, which has this number. Raises TextError."""
+    """Return the record on a line with this number. Raises TextError."""
     try:
         return _decoder.decode(text)
     except UNREADABLE as error:

@@ -1,24 +1,21 @@
-"""The log of a judge that speaks lines, as the official tool writes it."""
+"""The log of a line-protocol judge, as the official tool writes it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from core.messages import SIDES, Abort, Debug, Entry, Finish, Init, Outcome, Ply, Score, Tag
-
-if TYPE_CHECKING:
-    from quartet.judge.match import Match
+from core.dialect import annotation
+from core.messages import SIDES, Abort, Debug, Entry, Finish, Init, Ply, Score, Tag, Winner
+from quartet.judge.match import Match
 
 
 def entries(match: Match) -> list[Entry]:
-    """What the log of a match holds, of one that goes on, or was broken off, so far as it is."""
+    """Return the log's entries for a match, whether it has ended, is running, or was aborted."""
     found: list[Entry] = [
         Tag(side, f"COMMAND: {' '.join((name or '').split())}")
         for side, name in zip(SIDES, match.names, strict=True)
     ]
     result = match.result
     if result is not None:
-        found.append(Outcome(result.winner))
+        found.append(Winner(result.winner))
     found.append(Init(match.first().text()))
     for turn in match.turns:
         found += [Debug(seat, text) for seat, text in turn.said]
@@ -33,7 +30,16 @@ def entries(match: Match) -> list[Entry]:
     return [*found, Finish(), *scores]
 
 
-def text(match: Match) -> str:
-    """The log of a match in the words of its judge."""
-    lines = [match.game.protocol.format_entry(entry) for entry in entries(match)]
+def text(match: Match, *, named: bool = False) -> str:
+    """Return the log of a match as text.
+
+    Args:
+        match: The match.
+        named: True to write the players' names even if the judge's logs have none.
+    """
+    write = match.game.protocol.format_entry
+    lines = [
+        write(entry) or (annotation(entry) if named and isinstance(entry, Tag) else None)
+        for entry in entries(match)
+    ]
     return "".join(line + "\n" for line in lines if line is not None)

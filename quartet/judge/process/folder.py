@@ -1,9 +1,8 @@
-"""The private folder that a program runs in, for a whole game: what the program leaves there stays,
-as on the real server.
+"""The private folder in which a program runs during a game, as on the contest's server.
 
-The program may do anything to it between two moves: replace files by directories, pipes and links,
-take away permissions, delete it. Nothing here blocks, follows a link that the program made, or
-reads more than it must.
+Files that the program leaves there stay. The program may do anything to the folder between two
+moves: replace files by directories, pipes and links, remove permissions, delete it. No function
+here blocks, follows a link of the program's, or reads more than it must.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from pathlib import Path
 from core.errors import QuartetError
 
 ANSWER_LIMIT = 4096
-"""Bytes of an answer file that are read; no answer of any game comes near."""
+"""Bytes of an answer file that are read; legal answers are far shorter."""
 
-# O_NONBLOCK: opening a pipe returns at once. O_NOFOLLOW: a link is not opened. Windows knows
-# neither and needs neither.
+# O_NONBLOCK: opening a pipe returns at once. O_NOFOLLOW: a link is not opened. Windows has neither,
+# and needs neither.
 _READ = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -34,13 +33,13 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What lay in place of the answer file.
+class AnswerFile:
+    """What was found in place of the answer file.
 
     Attributes:
-        data: its first ANSWER_LIMIT bytes, None when there is no file that can be read.
-        size: its true size in bytes.
-        problem: what there is instead of a file, in one sentence, or None.
+        data: Its first ANSWER_LIMIT bytes; None if there is no readable file.
+        size: Its size in bytes.
+        problem: What there is instead of a file, in one sentence; or None.
     """
 
     data: bytes | None
@@ -48,9 +47,8 @@ class Answer:
     problem: str | None = None
 
 
-class Folder:
-    """A temporary folder; `close` removes it. Raises QuartetError where the system gives no folder
-    at all."""
+class ProgramFolder:
+    """A temporary folder; `close` removes it. Raises QuartetError if it cannot be made."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -58,12 +56,11 @@ class Folder:
         self._make()
 
     def prepare(self, input_name: str, text: str, output_name: str) -> None:
-        """Write the program's input; an old answer is removed, so that it is never taken for a new
-        one. Raises QuartetError."""
+        """Write the program's input, and remove an old answer. Raises QuartetError."""
         try:
             self._prepare(input_name, text, output_name)
         except OSError:
-            # The program has spoilt the folder beyond repair; it gets another one.
+            # The program has made the folder unusable; it gets a new one.
             self.close()
             self._make()
             try:
@@ -73,23 +70,23 @@ class Folder:
                     f"cannot write {input_name} for {self._name}: {error.strerror}"
                 ) from error
 
-    def read(self, name: str) -> Answer:
-        """What the program left under `name`; never blocks and never raises, whatever it is."""
+    def read(self, name: str) -> AnswerFile:
+        """Read what the program left as `name`, whatever it is; never block, never raise."""
         path = self.path / name
         try:
             mode = path.lstat().st_mode
             if not stat.S_ISREG(mode):
-                return Answer(None, problem=f"{name} is {_kind(mode)}, not a file")
+                return AnswerFile(None, problem=f"{name} is {_kind(mode)}, not a file")
             descriptor = os.open(path, _READ)
             with os.fdopen(descriptor, "rb") as file:
-                return Answer(file.read(ANSWER_LIMIT), os.fstat(descriptor).st_size)
+                return AnswerFile(file.read(ANSWER_LIMIT), os.fstat(descriptor).st_size)
         except FileNotFoundError:
-            return Answer(None, problem=f"there is no {name}")
+            return AnswerFile(None, problem=f"there is no {name}")
         except OSError as error:
-            return Answer(None, problem=f"{name} cannot be read: {error.strerror}")
+            return AnswerFile(None, problem=f"{name} cannot be read: {error.strerror}")
 
     def close(self) -> None:
-        """Remove the folder and all that is in it, as far as the system lets us."""
+        """Remove the folder with its content, as far as the system allows."""
         with suppress(OSError, RecursionError):
             for parent, folders, files in os.walk(self._home):
                 for entry in (*folders, *files):
@@ -102,8 +99,7 @@ class Folder:
     def _make(self) -> None:
         try:
             self._home = Path(tempfile.mkdtemp(prefix="quartet-"))
-            # One level down, so that the program's `..` is ours too, and there is a place for
-            # rubbish.
+            # One level down: the program's `..` is private too, and takes what is moved away.
             self.path = self._home / "program"
             self.path.mkdir()
         except OSError as error:
@@ -122,8 +118,8 @@ class Folder:
             file.write(text.encode())
 
     def _remove(self, path: Path) -> None:
-        """Remove whatever is called `path`; a directory is put aside as a whole, for it may be
-        deeper than any walk can go."""
+        """Remove `path`, whatever it is. A directory is moved away as a whole: it may be too deep
+        to walk."""
         if _is_directory(path):
             path.chmod(stat.S_IRWXU)
             path.rename(self._home / f"rubbish{next(self._numbers)}")
@@ -132,7 +128,7 @@ class Folder:
 
 
 def _is_directory(path: Path) -> bool:
-    """Whether `path` is a directory itself, not a link to one."""
+    """Return True if `path` is a directory, not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except FileNotFoundError:

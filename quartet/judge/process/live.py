@@ -1,8 +1,7 @@
-"""A program that lives for a whole game: lines to it, lines from it, and what it costs. Nothing it
-does harms the judge.
+"""A persistent program: lines to it, lines from it, and its use of memory and processor.
 
-Programs of one game share a `Hub`: while one is waited for, the others' output is taken and their
-    memory is watched.
+Programs of one game share a `Hub`: while the judge waits for one, it reads the others' output and
+watches their memory.
 """
 
 from __future__ import annotations
@@ -13,74 +12,71 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
-from quartet.judge.process import sandbox
-from quartet.judge.process.environment import environment
-from quartet.judge.process.once import LOOK_EVERY, measure, pause_after
+from quartet.judge.process.once import SAMPLE_EVERY, measure, pause_after
 from quartet.judge.process.pipes import STDERR_LIMIT, Hub, Pipes, PollHub
-from quartet.judge.process.tree import SPAWN, Tree
+from quartet.judge.process.spawn import spawn
+from quartet.judge.process.tree import Tree
 from quartet.judge.turn import ExitReport
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 LAST_WORDS = 0.5
-"""Seconds that a program which has closed its output, or died, may take for its exit status and its
-last words to arrive."""
+"""Seconds in which the exit status and the last output of a program must arrive, once it has died
+or closed its output."""
 ECHO = 0.05
-"""Seconds that the output of a dead program may take to arrive, while a child of it holds the pipe
-open."""
+"""Seconds in which the output of a dead program must arrive, if a child holds the pipe open."""
 FINISH_SECONDS, TERMINATE_SECONDS = 1.0, 1.0
-"""How long a program may take to end by itself, and then when it is asked to; an official tool
-waits so long."""
+"""Seconds for a program to exit by itself, and then after SIGTERM, as in an official tool."""
 OVERLOAD = 0.1
-"""The machine was overloaded for a program that has waited for a processor this part of its time,
-and had one for less than the rest."""
-OUR_FAULTS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
-"""Reasons why a program cannot be started that are not the program's."""
+"""The machine was overloaded if a program waited for a processor for more than this part of the
+time, and had one for less than the rest."""
+SYSTEM_ERRORS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""Errors of a start for which the program is not to blame."""
 
 
-class Word(Enum):
+class ReadStatus(Enum):
     """How waiting for a line ended."""
 
     LINE = "a line has come"
     LATE = "the time was up"
     MEMORY = "the program held too much memory"
-    FLOOD = "more output than any answer has, and no end of the line"
-    GONE = "the program has ended, or closed its output"
+    FLOOD = "more output than any answer has, without an end of the line"
+    GONE = "the program has exited, or closed its output"
 
 
 class Reply(NamedTuple):
-    """What came of waiting for a line.
+    """The outcome of waiting for a line.
 
     Attributes:
-        word: how it ended; line: the line without its end, None unless it is LINE.
-        seconds: wall clock that the program has had.
-        cpu: processor time of all its processes so far, where it was asked for.
+        status: How it ended.
+        line: The line without its end; None unless the status is LINE.
+        seconds: Wall clock that the program has had.
+        cpu: Processor time of all its processes so far, if it was asked for.
     """
 
-    word: Word
+    status: ReadStatus
     line: bytes | None = None
     seconds: float = 0.0
     cpu: float = 0.0
 
 
 class NotStartedError(OSError):
-    """A program cannot be started, and it is the program's fault; the message says why."""
+    """A program cannot be started, and is to blame for it."""
 
 
 class LiveProgram:
-    """One live program. `end` must be called, whatever happens.
+    """A persistent program. The caller must call `end`.
 
     Attributes:
-        pipes: what it says and hears; `pipes.remarks` is its standard error.
-        megabytes: peak of the resident memory of all its processes together.
+        pipes: Its input and output; `pipes.stderr` is its standard error.
+        megabytes: Peak of the sampled resident memory of all its processes together.
+        started: When it was started, by `time.perf_counter`.
     """
 
     def __init__(
@@ -92,10 +88,18 @@ class LiveProgram:
         env: Mapping[str, str] | None = None,
         megabytes: float | None = None,
     ) -> None:
-        """Start `command` in `cwd`: a string through the system's shell, a list as it is; `env`
-        comes on top of our environment.
+        """Start a program.
 
-        Raises NotStartedError, and OSError where it is our own system that fails.
+        Args:
+            hub: Moves its input and output.
+            command: A string for the system's shell, or a list of arguments.
+            cwd: Working directory [default: the current one].
+            env: Additions to the environment.
+            megabytes: Limit of memory, at which it is killed; None for no limit.
+
+        Raises:
+            NotStartedError: The program is to blame.
+            OSError: The system is to blame.
         """
         self.pipes = Pipes()
         self.megabytes = 0.0
@@ -105,39 +109,33 @@ class LiveProgram:
         self._report: ExitReport | None = None
         self._exited: float | None = None
         self._notifier: int | None = None
-        self._is_fat = False
-        command = sandbox.started(command, cwd, environment(env or {}))
+        self._too_big = False
         self._tree = Tree()
         self._load = _Load(self._tree)
         try:
-            self._main = psutil.Popen(
+            self._main = spawn(
                 command,
-                shell=isinstance(command, str),
-                cwd=cwd,
-                env=environment(env or {}, self._tree.environment),
+                cwd,
+                env or {},
+                self._tree,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                **SPAWN,
             )
         except OSError as error:
             self._tree.close()
-            if error.errno in OUR_FAULTS:
+            if error.errno in SYSTEM_ERRORS:
                 raise
             raise NotStartedError(error.errno, f"{error.strerror}: {error.filename}") from error
-        # interrupted, by a signal say, when the program may have been started already
-        except BaseException:
+        except BaseException:  # a signal, perhaps: the program may have been started
             self._tree.kill(None)
             raise
-        self.started = time.perf_counter()
-        self._next_look = self.started
+        self.started = self._next_sample = time.perf_counter()
         try:
             self._tree.adopt(self._main)
-            self._descriptors = [
-                stream.fileno()
-                for stream in (self._main.stdin, self._main.stdout, self._main.stderr)
-            ]
+            streams = (self._main.stdin, self._main.stdout, self._main.stderr)
+            self._descriptors = [stream.fileno() for stream in streams]
             hub.connect(self.pipes, *self._descriptors)
             hub.watchers.append(self.look)
             self._watch_exit()
@@ -146,71 +144,71 @@ class LiveProgram:
             raise
 
     def send(self, line: str, *, more: bool = False) -> None:
-        """Send a line, or, with `more`, keep it for the next one that is sent: two lines at once
-        wake the program only once.
+        """Send a line; never block, never fail.
 
-        Never blocks, and never fails: a program that does not hear will not answer.
+        Args:
+            line: The line without its end.
+            more: Send it together with the next line, which wakes the program only once.
         """
         self.pipes.unsent += line.encode() + b"\n"
         if not more:
             self._hub.send(self.pipes)
 
     def dismiss(self, line: str) -> None:
-        """Send the last line there is; from now on the program is expected to end."""
+        """Send the last line; from now on the program is expected to exit."""
         self.send(line)
         self._dismissed = time.perf_counter()
 
     def cpu(self) -> float:
-        """Processor time of all its processes so far, in seconds."""
+        """Return the processor time of all its processes so far, in seconds."""
         return self._tree.cpu()
 
     def receive(
         self, seconds: float, *, since: float | None = None, cpu_until: float | None = None
     ) -> Reply:
-        """Wait for a line, until `seconds` of wall clock have gone by since `since` (a
-        `time.perf_counter`, by default now), or, where `cpu_until` is given, until its processes
-        have used so much processor time in all.
+        """Wait for a line.
+
+        Args:
+            seconds: Limit of wall clock.
+            since: When that began, by `time.perf_counter`; by default now.
+            cpu_until: Limit of the processor time that its processes have used in all, in seconds.
         """
         started = time.perf_counter() if since is None else since
         while True:
-            is_time_to_look = time.perf_counter() >= self._next_look
+            due = time.perf_counter() >= self._next_sample
             line = self.pipes.line()
             spent = time.perf_counter() - started
-            if self._is_fat:
-                return Reply(Word.MEMORY, seconds=spent)
+            if self._too_big:
+                return Reply(ReadStatus.MEMORY, seconds=spent)
             if spent > seconds:
-                return Reply(Word.LATE, seconds=spent)
-            cpu = (
-                self.cpu()
-                if cpu_until is not None and (line is not None or is_time_to_look)
-                else 0.0
-            )
+                return Reply(ReadStatus.LATE, seconds=spent)
+            cpu = self.cpu() if cpu_until is not None and (line is not None or due) else 0.0
             if cpu_until is not None and cpu > cpu_until:
-                return Reply(Word.LATE, seconds=spent)
+                return Reply(ReadStatus.LATE, seconds=spent)
             if line is not None:
-                return Reply(Word.LINE, line, spent, cpu)
+                return Reply(ReadStatus.LINE, line, spent, cpu)
             if self.pipes.full:
-                return Reply(Word.FLOOD, seconds=spent)
+                return Reply(ReadStatus.FLOOD, seconds=spent)
             if self._is_gone():
-                return Reply(Word.GONE, seconds=spent)
+                return Reply(ReadStatus.GONE, seconds=spent)
             self._hub.wait(seconds - spent)
 
     def look(self) -> float:
-        """Look at the memory where it is time to; gives the seconds until it will be."""
+        """Sample the memory if it is time to; return the seconds until the next sample."""
         now = time.perf_counter()
-        if now >= self._next_look:
+        if now >= self._next_sample:
             held = measure(self._tree, self._limit)
             self.megabytes = max(self.megabytes, held)
-            if self._limit is not None and held > self._limit and not self._is_fat:
-                self._is_fat = True
-                # it may be another one's turn for long
+            if self._limit is not None and held > self._limit and not self._too_big:
+                self._too_big = True
+                # at once: the judge may be waiting for another program
                 self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-            looked = time.perf_counter()
-            self._next_look = looked + pause_after(looked - now)
-        return self._next_look - now
+            sampled = time.perf_counter()
+            self._next_sample = sampled + pause_after(sampled - now)
+        return self._next_sample - now
 
     def loaded(self, beginning: str) -> frozenset[str]:
-        """Libraries that its processes have loaded and whose names begin so; Linux tells."""
+        """Return the files that its processes have mapped and whose names begin so (Linux only)."""
         found = set()
         for pid in self._tree.members():
             with suppress(OSError):
@@ -221,28 +219,33 @@ class LiveProgram:
         return frozenset(found)
 
     def begin_load(self) -> None:
-        """From now on it is watched whether the machine has time for the program."""
+        """Begin to measure whether the machine has time for the program."""
         self._load = _Load(self._tree)
 
     def overload(self, seconds: float) -> str | None:
-        """Whether the machine had no time for a program that was waited for so long since
-        `begin_load`: a sentence, or None."""
+        """Return a sentence if the machine was overloaded since `begin_load`; else None.
+
+        Args:
+            seconds: How long the judge has waited for the program since then.
+        """
         return self._load.complaint(seconds)
 
     def last_words(self) -> int | None:
-        """Wait a moment for a program that has gone; gives its exit status, None when it lives on.
-        Its standard error is then complete."""
+        """Wait until a program that has gone exits, and return its status; None if it does not.
+
+        Its standard error is complete then.
+        """
         deadline = time.perf_counter() + LAST_WORDS
         while not self._has_exited() and time.perf_counter() < deadline:
-            self._hub.wait(LOOK_EVERY)
+            self._hub.wait(SAMPLE_EVERY)
         self._drain()
         return None if not self._has_exited() else int(self._main.poll() or 0)
 
     def end(self, *, at_once: bool = False) -> ExitReport:
-        """The program ends now, and whatever it has started: by itself, or when it is asked to, or
-        killed; or `at_once`, killed.
+        """End the program and all its processes. May be called again.
 
-        When this returns no process of it lives. May be called again.
+        Args:
+            at_once: Kill it, instead of waiting for it to exit and then sending SIGTERM.
         """
         if self._report is None:
             asked, status, cpu, left_behind = False, None, 0.0, 0
@@ -259,8 +262,7 @@ class LiveProgram:
         return self._report
 
     def _let_end(self) -> tuple[bool, int | None]:
-        """Wait for the end: whether it had to be asked for, and the exit status, None when even
-        that did not help."""
+        """Wait for the exit; return whether it took SIGTERM, and the status, None if it runs on."""
         if self._ends_by((self._dismissed or time.perf_counter()) + FINISH_SECONDS):
             return False, int(self._main.poll() or 0)
         self._signal(signal.SIGTERM)
@@ -269,7 +271,7 @@ class LiveProgram:
         ) else None
 
     def _signal(self, number: int) -> None:
-        """Send a signal to the program and what it has started in its group."""
+        """Send a signal to the program and its process group."""
         with suppress(OSError, psutil.Error):
             if sys.platform == "win32":
                 self._main.kill()
@@ -281,12 +283,12 @@ class LiveProgram:
             remaining = deadline - time.perf_counter()
             if remaining <= 0:
                 return False
-            self.pipes.received.clear()  # nobody wants to hear it any more
+            self.pipes.received.clear()  # it is no longer of interest
             self._hub.wait(remaining)
         return True
 
     def _release(self) -> None:
-        """Give up the pipes of a program that is dead. May be called again."""
+        """Close the pipes of a dead program. May be called again."""
         if self.look not in self._hub.watchers:
             return
         self._drain()
@@ -299,16 +301,15 @@ class LiveProgram:
             os.close(self._notifier)
 
     def _drain(self) -> None:
-        """Take what it has said on its standard error."""
+        """Read what is left of its standard error."""
         size = -1
-        while size < self.pipes.remarks.size < STDERR_LIMIT:
-            size = self.pipes.remarks.size
+        while size < self.pipes.stderr.size < STDERR_LIMIT:
+            size = self.pipes.stderr.size
             self._hub.move(self._hub.lag)
-        self.pipes.remarks.finish()
+        self.pipes.stderr.finish()
 
     def _watch_exit(self) -> None:
-        """Be told of the end of the main process, where the system can; otherwise it is found out
-        by looking."""
+        """Have the system report the exit of the main process; it is polled if it cannot."""
         if isinstance(self._hub, PollHub) and sys.platform == "linux":
             with suppress(OSError):
                 self._notifier = os.pidfd_open(self._main.pid)
@@ -316,32 +317,35 @@ class LiveProgram:
                 self._hub.watch(self._notifier, self._note_exit)
 
     def _note_exit(self) -> None:
-        self.cpu()  # nobody can ask for it once we have waited for the process
+        self.cpu()  # the last chance: it cannot be measured once the process has been reaped
         self._exited = time.perf_counter()
 
     def _has_exited(self) -> bool:
-        """Whether the main process has ended."""
+        """Return True if the main process has exited."""
         if self._exited is None and self._notifier is None and self._main.poll() is not None:
             self._note_exit()
         return self._exited is not None
 
     def _is_gone(self) -> bool:
-        """Whether nothing more will be said. What a dead program has said may still arrive, or its
-        output be held open by a child."""
+        """Return True if no more output will come.
+
+        Output of a dead program may still arrive, or a child may hold its pipe open.
+        """
         return self.pipes.ended or (
             self._has_exited() and time.perf_counter() > (self._exited or 0) + ECHO
         )
 
 
 class _Load:
-    """What processors did for a program since this was made."""
+    """Processor time that a program got, and waited for, since this was made."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._used, self._waited, self._idle = tree.cpu(), tree.waited(), _idle_seconds()
 
     def complaint(self, seconds: float) -> str | None:
-        """That the machine was overloaded while the program was waited for so long, or None."""
+        """Return a sentence if the machine was overloaded during `seconds` of waiting; else
+        None."""
         used, waited = self._tree.cpu() - self._used, self._tree.waited()
         if waited is None or self._waited is None:
             starved = _idle_seconds() - self._idle < OVERLOAD * seconds
@@ -358,5 +362,5 @@ class _Load:
 
 
 def _idle_seconds() -> float:
-    """How long processors have had nothing to do, all together."""
+    """Return the idle time of all processors together, in seconds."""
     return float(psutil.cpu_times().idle)

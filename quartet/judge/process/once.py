@@ -1,5 +1,5 @@
-"""Run a program once, under a limit of wall clock and memory, and leave nothing of it behind.
-Nothing it does harms the judge."""
+"""One run of a program under limits of wall clock and memory, with nothing of it left
+afterwards."""
 
 from __future__ import annotations
 
@@ -7,69 +7,61 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 import psutil
 
-from quartet.judge.process import sandbox
-from quartet.judge.process.environment import environment
-from quartet.judge.process.tree import SPAWN, Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
+from quartet.judge.process.spawn import spawn
+from quartet.judge.process.tree import Tree
 
 MEGABYTE = 1 << 20
 STDERR_LIMIT = 1 << 16
-"""Bytes of a program's standard error that are kept; the rest is read and dropped, so that the
-program is never held up."""
-
-FIRST_LOOK, LOOK_EVERY = 0.001, 0.01
-"""Seconds to the first look at the memory, and between later ones."""
-LOOK_COST, LONGEST_PAUSE = 4, 0.1
-"""So many times what the last look took lies between two, for on a machine with many processes a
-look is slow; but not more seconds: on an overloaded one a look takes long because others had the
-processor."""
-
+"""Bytes of a program's standard error that are kept. The rest is read and dropped, so that the
+program never blocks."""
+FIRST_SAMPLE, SAMPLE_EVERY = 0.001, 0.01
+"""Seconds until the first sample of the memory, and between later ones."""
+SAMPLE_COST, LONGEST_PAUSE = 4, 0.1
+"""The pause after a sample lasts at least SAMPLE_COST times as long as the sample took, for samples
+are slow on a machine with many processes. It lasts at most LONGEST_PAUSE seconds, for on an
+overloaded machine a sample is slow because others had the processor."""
 DEATH_SECONDS = 5.0
-"""How long a killed process may take to die. Only one that hangs inside the kernel takes more than
-an instant."""
+"""Seconds that a killed process may take to die. Only one that hangs inside the kernel needs
+them."""
 
 _one_at_a_time = threading.Lock()
-"""Of two programs at once an orphan that hides its descent could not be told apart. More at a time:
-more processes of ours."""
+"""With two programs at once, an orphan that hides its descent could not be attributed. To run more
+at a time, use more processes."""
 
 
 class Ending(Enum):
     """How a run ended."""
 
-    EXITED = "it ended by itself, well or not"
+    EXITED = "it exited, with whatever status"
     LATE = "its time was up"
     MEMORY = "it held too much memory"
     NOT_STARTED = "the system could not start it"
 
 
 @dataclass(frozen=True)
-class Run:
-    """What became of a program.
+class ProcessResult:
+    """The outcome of a run.
 
     Attributes:
-        ending: how it ended.
-        seconds: wall clock from just before the start until the main process had ended, or was
-            found to be over a limit.
-        megabytes: the largest resident memory of all its processes together that was seen, in units
-            of 2**20 bytes. Pages that processes share count for each of them. A program too quick
-            for the first look shows 0.
-        exit: the exit status of the main process, -n for signal n, None unless `ending` is EXITED.
-        stderr: the first STDERR_LIMIT bytes of its standard error.
-        stderr_size: all bytes of its standard error.
-        left_behind: other processes that were still alive when the main one had ended or was
-            killed; they were killed.
-        problem: for NOT_STARTED, what the system said.
+        ending: How it ended.
+        seconds: Wall clock from just before the start until the main process had exited, or
+            exceeded a limit.
+        megabytes: Highest sampled resident memory of all its processes together, in units of 2**20
+            bytes. Shared pages count for each process. 0 if it exited before the first sample.
+        exit: Exit status of the main process, -n for signal n; None unless `ending` is EXITED.
+        stderr: First STDERR_LIMIT bytes of its standard error.
+        stderr_size: Size of its standard error in bytes.
+        left_behind: Number of other processes that were alive at the end; they were killed.
+        problem: The system's error, for NOT_STARTED.
     """
 
     ending: Ending
@@ -89,81 +81,89 @@ def run(
     seconds: float,
     megabytes: float,
     env: Mapping[str, str] | None = None,
-) -> Run:
-    """Run `command` in `folder`: a string through the system's shell, a list as it is.
+) -> ProcessResult:
+    """Run a program; its standard input and output are empty.
 
-    Standard input and output are empty; the processes get our environment and `env` on top. When
-    this returns, or is left by an exception such as KeyboardInterrupt, no process of the program
-    lives.
+    When this returns or raises, no process of the program is alive.
+
+    Args:
+        command: A string for the system's shell, or a list of arguments.
+        folder: Working directory.
+        seconds: Limit of wall clock.
+        megabytes: Limit of resident memory, in units of 2**20 bytes.
+        env: Additions to the environment.
+
+    Raises:
+        QuartetError: A sandbox is wanted, and this machine has none.
     """
     with _one_at_a_time:
-        command = sandbox.started(command, folder, environment(env or {}))
-        tree, main, drain = Tree(), None, None
-        left_behind = 0
+        tree, main, reader = Tree(), None, None
         started = time.perf_counter()
         try:
-            main = psutil.Popen(
+            main = spawn(
                 command,
-                shell=isinstance(command, str),
-                cwd=folder,
-                env=environment(env or {}, tree.environment),
+                folder,
+                env or {},
+                tree,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                **SPAWN,
             )
             tree.adopt(main)
-            drain = Drain(main.stderr)
+            reader = PipeReader(main.stderr)
             ending, spent, peak, status = _watch(main, tree, started, seconds, megabytes)
         except OSError as error:
             if main is not None:
                 raise
-            return Run(Ending.NOT_STARTED, 0.0, problem=f"{error.strerror}: {error.filename}")
+            problem = f"{error.strerror}: {error.filename}"
+            return ProcessResult(Ending.NOT_STARTED, 0.0, problem=problem)
         finally:
-            # Also when a signal interrupts us in the middle of the start: the program may be there,
-            # though we do not know it yet.
+            # A signal may interrupt the start: the program may run though `main` is None.
             left_behind = tree.kill(main)
-            if drain is not None:
-                drain.finish()
+            if reader is not None:
+                reader.finish()
             elif main is not None:
                 main.stderr.close()
-        return Run(ending, spent, peak, status, bytes(drain.kept), drain.size, left_behind)
+        stderr = bytes(reader.kept)
+        return ProcessResult(ending, spent, peak, status, stderr, reader.size, left_behind)
 
 
-class Drain(threading.Thread):
-    """Reads a pipe to its end and closes it; keeps the beginning.
+class PipeReader(threading.Thread):
+    """A thread that reads a pipe to its end, keeps the beginning, and closes it.
 
     Attributes:
-        kept: the first STDERR_LIMIT bytes.
-        size: bytes read.
+        kept: The first STDERR_LIMIT bytes.
+        size: Number of bytes read.
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        super().__init__(name="drain", daemon=True)
+        super().__init__(name="pipe reader", daemon=True)
         self._pipe = pipe
         self.kept = bytearray()
         self.size = 0
         self.start()
 
     def run(self) -> None:
-        # ValueError: a signal came while we were made, and the pipe was closed
+        # ValueError: a signal interrupted the constructor, and the pipe was closed.
         with suppress(OSError, ValueError), self._pipe:
             while chunk := os.read(self._pipe.fileno(), 1 << 16):
                 self.size += len(chunk)
                 self.kept += chunk[: STDERR_LIMIT - len(self.kept)]
 
     def finish(self) -> None:
-        """Wait for the end, which has come when every writer is dead; not for ever, as one of them
-        may outlive being killed."""
+        """Wait until every writer has died, at most DEATH_SECONDS: one may outlive being killed."""
         self.join(DEATH_SECONDS)
 
 
 def _watch(
     main: psutil.Popen, tree: Tree, started: float, seconds: float, megabytes: float
 ) -> tuple[Ending, float, float, int | None]:
-    """Wait until `main` ends or goes over a limit: how it ended, seconds, the peak of megabytes,
-    exit status."""
-    pause, peak = FIRST_LOOK, 0.0
+    """Wait until `main` exits or exceeds a limit.
+
+    Returns:
+        How it ended, seconds spent, peak of megabytes, exit status.
+    """
+    pause, peak = FIRST_SAMPLE, 0.0
     while True:
         remaining = started + seconds - time.perf_counter()
         try:
@@ -172,30 +172,30 @@ def _watch(
             pass
         else:
             spent = time.perf_counter() - started
-            return (
-                (Ending.EXITED if spent <= seconds else Ending.LATE),
-                spent,
-                peak,
-                None if spent > seconds else int(status or 0),
-            )
+            if spent > seconds:
+                return Ending.LATE, spent, peak, None
+            return Ending.EXITED, spent, peak, int(status or 0)
         now = time.perf_counter()
         if now - started >= seconds:
             return Ending.LATE, now - started, peak, None
         peak = max(peak, measure(tree, megabytes))
-        looked = time.perf_counter()
+        sampled = time.perf_counter()
         if peak > megabytes:
-            return Ending.MEMORY, looked - started, peak, None
-        pause = pause_after(looked - now, min(2 * pause, LOOK_EVERY))
+            return Ending.MEMORY, sampled - started, peak, None
+        pause = pause_after(sampled - now, min(2 * pause, SAMPLE_EVERY))
 
 
-def pause_after(cost: float, usual: float = LOOK_EVERY) -> float:
-    """Seconds to the next look at the memory, after one that took `cost` seconds."""
-    return max(usual, min(LOOK_COST * cost, LONGEST_PAUSE))
+def pause_after(cost: float, usual: float = SAMPLE_EVERY) -> float:
+    """Return the seconds until the next sample of the memory, after one that took `cost`
+    seconds."""
+    return max(usual, min(SAMPLE_COST * cost, LONGEST_PAUSE))
 
 
 def measure(tree: Tree, limit: float | None) -> float:
-    """Resident memory of all processes of the tree, in megabytes; counting ends beyond the limit,
-    for a fork bomb outgrows any look."""
+    """Return the resident memory of all processes of a tree, in megabytes.
+
+    Counting stops beyond the limit, since a fork bomb may grow faster than it is counted.
+    """
     total = 0.0
     for pid in tree.members():
         with suppress(psutil.Error):

@@ -1,9 +1,8 @@
-"""The standard streams of running programs: lines in, lines out, and none of them can hold up the
-judge.
+"""Standard streams of persistent programs; no program can block the judge.
 
-What a program writes is taken as it comes, up to a bound; what it is sent waits here until it takes
-it. A `Hub` moves the bytes of all programs of a game at once, so that one that computes, or floods
-its standard error, is served while another one has the turn.
+Output is read as it comes, up to a bound. Input waits here until the program reads it. A `Hub`
+moves the bytes of all programs of a game, so that a program can write while another one has the
+turn.
 """
 
 from __future__ import annotations
@@ -15,33 +14,30 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CHUNK = 1 << 16
-"""Bytes that are read at a time."""
+"""Bytes per read."""
 LINE_LIMIT = 1 << 16
-"""Bytes of standard output that are taken ahead of the questions. A longer line is no answer; a
-program that is further ahead waits."""
+"""Bytes of standard output that are read before they are asked for. A longer line is no answer; a
+program that writes more blocks."""
 STDERR_LIMIT = 1 << 16
-"""Bytes of standard error that are kept, in a whole game; the rest is read and dropped, so that the
-program is never held up."""
+"""Bytes of standard error per game that are kept. The rest is read and dropped, so that the program
+never blocks."""
 BACKLOG = 64
-"""Chunks that threads may have read ahead of us."""
+"""Chunks that reading threads may be ahead."""
 DEATH_SECONDS = 5.0
-"""How long the pipes of a program that has been ended may stay open. Only a process that hangs
-inside the kernel holds them."""
+"""Seconds that the pipes of a dead program may stay open. Only a process that hangs inside the
+kernel keeps them open."""
 
 
-class Remarks:
-    """What a program says on its standard error, line by line.
+class StderrLog:
+    """The standard error of a program, line by line.
 
     Attributes:
-        lines: list[str]; that are kept; the last one may say that more was dropped.
-        size: all bytes.
+        lines: Lines kept; the last one may say that more was dropped.
+        size: Size in bytes, with what was dropped.
     """
 
     def __init__(self) -> None:
@@ -50,7 +46,7 @@ class Remarks:
         self._begun = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """More bytes have come."""
+        """Add bytes."""
         if self.size > STDERR_LIMIT:
             self.size += len(chunk)
             return
@@ -64,21 +60,22 @@ class Remarks:
             self.lines.append(f"(only the first {STDERR_LIMIT} bytes are kept)")
 
     def finish(self) -> None:
-        """No more bytes will come: a line without an end is a line."""
+        """Take the rest as a line; no more bytes will come."""
         if self._begun:
             self.lines.append(_decode(self._begun))
             self._begun.clear()
 
 
 class Pipes:
-    """Both ends of a conversation with one program, as far as it has come through.
+    """Input and output of one program.
 
     Attributes:
-        received: standard output that has not been asked for yet; unsent: standard input that has
-            not been taken yet.
-        written: bool; whether anything has been received at all.
-        ended: nothing more will be received; deaf: nothing more can be sent.
-        remarks: standard error.
+        received: Standard output that has not been asked for.
+        unsent: Standard input that has not been sent.
+        written: True if the program has written anything to standard output.
+        ended: True if no more output will come.
+        stdin_closed: True if the program can receive no more.
+        stderr: Standard error.
     """
 
     def __init__(self) -> None:
@@ -86,17 +83,19 @@ class Pipes:
         self.unsent = bytearray()
         self.written = False
         self.ended = False
-        self.deaf = False
-        self.remarks = Remarks()
+        self.stdin_closed = False
+        self.stderr = StderrLog()
 
     @property
     def full(self) -> bool:
-        """Whether no more is taken until a line has been asked for."""
+        """Return True if no more is read until a line has been asked for."""
         return len(self.received) >= LINE_LIMIT
 
     def line(self) -> bytes | None:
-        """The next line without its end, None when no whole one has come. At the end of all output
-        the rest is a line."""
+        """Return the next line without its end, None if it is not complete.
+
+        At the end of the output the rest is a line.
+        """
         end = self.received.find(b"\n")
         if end < 0:
             if not self.ended or not self.received:
@@ -108,12 +107,12 @@ class Pipes:
 
 
 class Hub(ABC):
-    """Moves the bytes of all programs of a game.
+    """Mover of the bytes of all programs of a game.
 
     Attributes:
-        watchers: called before every wait; each does what it is time for, and gives the seconds
-            until it wants to be called again.
-        lag: seconds after which whatever a program has written is there to be moved.
+        watchers: Called before every wait; each returns the seconds until it wants to be called
+            again.
+        lag: Seconds until what a program has written can be moved.
     """
 
     lag = 0.0
@@ -122,31 +121,32 @@ class Hub(ABC):
         self.watchers: list[Callable[[], float]] = []
 
     def wait(self, seconds: float) -> bool:
-        """Move bytes until some have been moved, the time is up, or a watcher wants to be called;
-        whether any have been moved."""
+        """Wait until bytes have been moved, the time is up, or a watcher is due.
+
+        Returns:
+            True if bytes have been moved.
+        """
         return self.move(min([seconds, *(watcher() for watcher in self.watchers)]))
 
     @abstractmethod
     def move(self, seconds: float) -> bool:
-        """The same without watchers."""
+        """As `wait`, without watchers."""
 
     @abstractmethod
     def connect(self, pipes: Pipes, stdin: int, stdout: int, stderr: int) -> None:
-        """Serve these descriptors; they remain the caller's, and must be open until
-        `disconnect`."""
+        """Begin to serve these descriptors, which the caller keeps open until `disconnect`."""
 
     @abstractmethod
     def disconnect(self, pipes: Pipes, *descriptors: int) -> None:
-        """Serve them no more. The program has been ended."""
+        """Stop serving descriptors of a dead program."""
 
     @abstractmethod
     def send(self, pipes: Pipes) -> None:
-        """Send of `pipes.unsent` what the program takes now, and the rest when it takes it. Never
-        blocks."""
+        """Send `pipes.unsent`: what fits now, the rest later. Never block."""
 
 
 class PollHub(Hub):
-    """Moves bytes where the system can wait for many pipes at a time."""
+    """A hub for systems that can wait for many pipes at a time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class PollHub(Hub):
             os.set_blocking(descriptor, False)
         self._inputs[pipes] = stdin
         self._register(stdout, select.POLLIN, lambda: self._receive(pipes, stdout))
-        self._register(stderr, select.POLLIN, lambda: _read_remarks(pipes, stderr))
+        self._register(stderr, select.POLLIN, lambda: _read_stderr(pipes, stderr))
 
     def disconnect(self, pipes: Pipes, *descriptors: int) -> None:
         self._inputs.pop(pipes, None)
@@ -169,7 +169,7 @@ class PollHub(Hub):
             self._unregister(descriptor)
 
     def watch(self, descriptor: int, notice: Callable[[], None]) -> None:
-        """Call `notice`, once, when there is something to read; it is no pipe of a program."""
+        """Call `notice` once, when a descriptor that is not a program's pipe becomes readable."""
 
         def handle() -> bool:
             notice()
@@ -179,7 +179,7 @@ class PollHub(Hub):
 
     def send(self, pipes: Pipes) -> None:
         stdin = self._inputs[pipes]
-        if pipes.deaf:
+        if pipes.stdin_closed:
             pipes.unsent.clear()
         elif stdin not in self._handlers and _write(pipes, stdin):
             self._register(stdin, select.POLLOUT, lambda: _write(pipes, stdin))
@@ -209,7 +209,7 @@ class PollHub(Hub):
         return bool(chunk)
 
     def _register(self, descriptor: int, event: int, handler: Callable[[], bool]) -> None:
-        """Call `handler` whenever the event happens, until it returns False."""
+        """Call `handler` at every event, until it returns False."""
         self._handlers[descriptor] = handler
         self._poll.register(descriptor, event)
 
@@ -219,7 +219,7 @@ class PollHub(Hub):
 
 
 class ThreadHub(Hub):
-    """Moves bytes where the system cannot wait for pipes: every pipe has a thread that does."""
+    """A hub for systems that cannot wait for pipes: each pipe has a thread."""
 
     lag = 0.05
 
@@ -236,12 +236,11 @@ class ThreadHub(Hub):
             threading.Thread(
                 target=self._read_all, args=(stdout, lambda chunk: _take(pipes, chunk)), daemon=True
             ),
-            threading.Thread(target=self._read_all, args=(stderr, pipes.remarks.feed), daemon=True),
+            threading.Thread(target=self._read_all, args=(stderr, pipes.stderr.feed), daemon=True),
         ]
         for thread in self._threads[pipes]:
             thread.start()
 
-    # As the other hub.
     def disconnect(self, pipes: Pipes, *descriptors: int) -> None:  # noqa: ARG002
         self._outgoing.pop(pipes).put(None)
         threads = self._threads.pop(pipes)
@@ -250,7 +249,7 @@ class ThreadHub(Hub):
             self.move(0.01)
 
     def send(self, pipes: Pipes) -> None:
-        if not pipes.deaf:
+        if not pipes.stdin_closed:
             self._outgoing[pipes].put(bytes(pipes.unsent))
         pipes.unsent.clear()
 
@@ -284,18 +283,18 @@ class ThreadHub(Hub):
                 while data:
                     data = data[os.write(stdin, data) :]
             except OSError:
-                pipes.deaf = True
+                pipes.stdin_closed = True
                 return
 
 
 def hub() -> Hub:
-    """What serves this system."""
+    """Return a hub for this system."""
     return ThreadHub() if sys.platform == "win32" else PollHub()
 
 
 def _take(pipes: Pipes, chunk: bytes) -> None:
-    """Standard output has come from a thread; what a program says too far ahead is lost, for the
-    thread cannot be held up alone."""
+    """Add standard output from a thread; drop what is too far ahead, for the thread must not
+    block."""
     pipes.written |= bool(chunk)
     if not chunk:
         pipes.ended = True
@@ -304,7 +303,7 @@ def _take(pipes: Pipes, chunk: bytes) -> None:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What there is, empty at the end, None when there is nothing yet."""
+    """Return the available bytes; none at the end; None if there are none yet."""
     try:
         return os.read(descriptor, CHUNK)
     except BlockingIOError:
@@ -313,26 +312,26 @@ def _read(descriptor: int) -> bytes | None:
         return b""
 
 
-def _read_remarks(pipes: Pipes, stderr: int) -> bool:
-    """Read what there is; whether there may be more."""
+def _read_stderr(pipes: Pipes, stderr: int) -> bool:
+    """Read the available bytes; return False at the end."""
     chunk = _read(stderr)
     if chunk:
-        pipes.remarks.feed(chunk)
+        pipes.stderr.feed(chunk)
     return chunk is None or bool(chunk)
 
 
 def _write(pipes: Pipes, stdin: int) -> bool:
-    """Write what the pipe takes; whether there is more to write."""
+    """Write what the pipe takes; return True if there is more to write."""
     with suppress(BlockingIOError):
         try:
             del pipes.unsent[: os.write(stdin, pipes.unsent)]
         except BrokenPipeError:
-            pipes.deaf = True
+            pipes.stdin_closed = True
             pipes.unsent.clear()
     return bool(pipes.unsent)
 
 
 def _decode(line: bytes | bytearray) -> str:
-    """A line as text that cannot disturb a terminal, nor a reader of lines."""
+    """Return a line as text without control characters."""
     text = line.decode("utf-8", "replace").rstrip("\r").replace("\t", " ")
     return "".join(character if character.isprintable() else "?" for character in text)

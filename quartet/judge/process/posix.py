@@ -1,18 +1,18 @@
-"""The processes of programs on Linux and macOS: how to find them all, whose they are, what they
-use, and how to end them all.
+"""The process tree of a program on Linux and macOS: all its processes, their use, their end.
 
-Every program is started in a session of its own, and whatever it starts is in that session or in a
-newer one. So the processes of programs are those in sessions whose members descend from us and that
-were not there before. On Linux this process becomes a
-*subreaper*: a process whose parent has died becomes our child instead of init's, and no fork,
-double fork or setsid leads out of our sight. macOS has no such thing; there a process that leaves
-the session and loses its parent between two looks escapes.
+Each program is started in its own session. Whatever it starts is in that session or in a newer one.
+So a program's sessions are those that were not there before and whose members descend from the
+judge.
 
-Several programs may live at a time. A new session belongs to the program that its first process
-descends from when it is first seen; an orphan, whose parents are dead, to the program whose mark it
-carries in its environment. One without either belongs to the
-only program there is, or to nobody: it is a stray, and ended together with the last of the programs
-    that could have started it.
+On Linux the judge becomes a *subreaper*: a process whose parent has died becomes the judge's child
+instead of init's, so no fork, double fork or setsid escapes. macOS has no subreapers: a process
+that leaves its session and loses its parent between two scans escapes.
+
+Several programs may run at a time. A new session belongs to the program that its first process
+descends from when it is first seen. An orphan, whose ancestors have died, belongs to the program
+whose mark it has in its environment. Without a mark it belongs to the only program there is. If
+there are several, it is a *stray*: it is killed with the last of the programs that may have started
+it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from quartet.judge.process import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
+
+    Owner: TypeAlias = "PosixTree | frozenset[PosixTree]"
 
 LINUX: bool = sys.platform == "linux"
 
@@ -41,32 +44,29 @@ SPAWN: dict[str, Any] = {"start_new_session": True}
 """Keywords for Popen."""
 
 TICKS = os.sysconf("SC_CLK_TCK")
-"""The kernel's unit of time, per second."""
+"""Clock ticks of the kernel per second."""
 PR_SET_CHILD_SUBREAPER = 36
 MARK = "QUARTET_TREE"
-"""The name of the environment variable that tells whose a process is."""
+"""Environment variable that marks the processes of a program."""
 SWEEP_SECONDS = 10.0
-"""How long to go on stopping, and then killing. Only a process that hangs inside the kernel can
-outlast this."""
+"""Seconds to repeat stopping, and then killing. Only a process that hangs inside the kernel
+outlasts them."""
 FRESH_SECONDS = 0.01
-"""How long the processes that were found are taken for all there are, where only their time is
-asked for."""
-LOOKS = 3
-"""Looks in a row while processes die under our eyes before it is known whose they are."""
+"""Seconds for which a list of processes stays valid for measuring their processor time."""
+SCANS = 3
+"""Scans in a row if processes die before they can be attributed."""
 CLIMBS = 20
-"""Attempts to follow a process up to us; one fails when an ancestor dies meanwhile."""
+"""Attempts to climb from a process to the judge; one fails if an ancestor dies meanwhile."""
 
 _lock = threading.RLock()
-_living: list[Tree] = []
-"""The trees that have not been ended yet."""
-_owners: dict[int, Tree | frozenset[Tree] | None] = {}
-"""Whose a session is: a tree's, one of several trees' (a stray's), or None: none of our
-business."""
+_living: list[PosixTree] = []
+"""Trees that have not ended."""
+_owners: dict[int, Owner | None] = {}
+"""Session -> its tree; the trees that may own it (a stray); None if it is not a program's."""
 
 
-class Tree:
-    """All processes of the one program that is started with `environment` after the tree was made;
-    they are found anew at every look."""
+class PosixTree:
+    """All processes of one program. It is started after the tree was made, with `environment`."""
 
     def __init__(self) -> None:
         if LINUX:
@@ -83,23 +83,19 @@ class Tree:
                 _owners.clear()
                 _owners.update(dict.fromkeys((session for _, session in _sessions()), None))
             else:
-                _look()
+                _scan()
             _living.append(self)
 
     def adopt(self, main: psutil.Popen) -> None:
-        """`main` is the program; it leads its session."""
+        """Take over the program, which leads its session."""
         with _lock:
             self._main = main.pid
             _owners[main.pid] = self
 
     def members(self) -> list[int]:
-        """The ids of the program's processes that there are now, the dead ones that nobody has
-        waited for included.
-
-        Orphans that have died are waited for.
-        """
+        """Return the ids of the program's present processes, zombies included, and reap orphans."""
         with _lock:
-            members = [pid for pid, owner in _look() if owner is self]
+            members = [pid for pid, owner in _scan() if owner is self]
         for pid in members:
             if pid != self._main:
                 with suppress(OSError):
@@ -108,34 +104,35 @@ class Tree:
         return members
 
     def cpu(self) -> float:
-        """Seconds of processor time that the program's processes have used so far, dead ones
-        included.
+        """Return the processor time of all processes so far in seconds, dead ones included.
 
-        A process that was started only just now may be counted a little later. What a child used
-        that was waited for by a parent that ignores its death is lost when it happens between two
-        looks.
+        A process that has just started may be missing. The time of a child that dies between two
+        scans is lost if its parent ignores its death.
         """
         members = self._seen if time.monotonic() < self._seen_at + FRESH_SECONDS else self.members()
         self._spent = max(self._spent, self._reaped + sum(map(_cpu, members)))
         return self._spent
 
     def waited(self) -> float | None:
-        """Seconds that the program's threads have waited for a processor so far, None where the
-        system does not say."""
+        """Return the seconds that the program's threads have waited for a processor; None if the
+        system does not report them."""
         if not LINUX:
             return None
         return sum(_run_queue(pid) for pid in self.members())
 
     def kill(self, main: psutil.Popen | None) -> int:
-        """End every process and wait until it is gone; gives the number of those that were alive,
-        `main` not counted, nor those that are its sandbox.
+        """Kill every process, and wait until it has gone.
 
-        `main` is None where starting it was interrupted: it may or may not be there.
+        All are stopped before any is killed: killed one by one, they could start others meanwhile.
+        A signal to a process group reaches all members at once, so a fork bomb cannot outrun it,
+        unless each of its processes starts a new session. Then it is a race, in which root has an
+        advantage.
 
-        They are stopped first and killed when none runs any more: killed one by one they could
-        start others meanwhile. A signal to a whole process group reaches all its members at once,
-        so that a fork bomb cannot outrun it, unless every process of the bomb starts a session of
-        its own; then it is a race, and root starts it with an advantage.
+        Args:
+            main: The program; None if its start was interrupted, so that it may be running or not.
+
+        Returns:
+            The number of processes that were alive, without `main` and its sandbox.
         """
         with _haste():
             stopped: set[int] = set()
@@ -149,25 +146,25 @@ class Tree:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
                 with suppress(OSError, psutil.TimeoutExpired):
-                    # Those that are no children of ours yet will be: their parents die as well.
+                    # Those that are not yet children of the judge will be: their parents die too.
                     main.wait(0) if main is not None and pid == main.pid else self._reap(pid)
             time.sleep(0.001)
         self.close()
         return left
 
     def close(self) -> None:
-        """The tree is no longer looked after: it has been ended, or no program was started."""
+        """Forget the tree, once it has ended or if no program was started."""
         with _lock, suppress(ValueError):
             _living.remove(self)
 
     def _doomed(self) -> list[int]:
-        """The processes that must end with this program: its own, and strays that none of the
-        others can have started."""
+        """Return the processes that end with this program: its own, and strays that no other
+        program can have started."""
         with _lock:
             others = {tree for tree in _living if tree is not self}
             return [
                 pid
-                for pid, owner in _look()
+                for pid, owner in _scan()
                 if owner is self
                 or (
                     isinstance(owner, frozenset)
@@ -177,18 +174,18 @@ class Tree:
             ]
 
     def _reap(self, pid: int) -> None:
-        """Wait for a dead process that has become our child; its time is counted. Does nothing to
-        others. Raises OSError."""
+        """Reap a process if it is a zombie, and count its time. Raises OSError if it is not a
+        child of the judge."""
         found, _, usage = os.wait4(pid, os.WNOHANG)
         if found:
             self._reaped += usage.ru_utime + usage.ru_stime
 
 
-def _look() -> list[tuple[int, Tree | frozenset[Tree]]]:
-    """Every process of a program, with its owner. New sessions get theirs. The caller holds the
-    lock."""
-    for _ in range(LOOKS):
-        found: list[tuple[int, Tree | frozenset[Tree]]] = []
+def _scan() -> list[tuple[int, Owner]]:
+    """Return every process of a program with its owner; attribute new sessions. The caller holds
+    the lock."""
+    for _ in range(SCANS):
+        found: list[tuple[int, Owner]] = []
         alive, is_sure = set(), True
         for pid, session in _sessions():
             alive.add(session)
@@ -204,13 +201,16 @@ def _look() -> list[tuple[int, Tree | frozenset[Tree]]]:
         if is_sure:
             break
     for session in _owners.keys() - alive:
-        del _owners[session]  # its number may be given to another one
+        del _owners[session]  # the system may reuse its number
     return found
 
 
-def _attribute(pid: int) -> Tree | frozenset[Tree] | None:
-    """Whose a process is that is the first of its session to be seen. Raises ProcessLookupError
-    where it dies before that is known."""
+def _attribute(pid: int) -> Owner | None:
+    """Return the owner of a new session, by the process of it that was seen first.
+
+    Raises:
+        ProcessLookupError: The process died before that was known.
+    """
     us = os.getpid()
     for _ in range(CLIMBS):
         above = pid
@@ -226,8 +226,8 @@ def _attribute(pid: int) -> Tree | frozenset[Tree] | None:
     raise ProcessLookupError(pid)
 
 
-def _marked(pid: int) -> Tree | frozenset[Tree] | None:
-    """Whose an orphan, or a child of ours, is."""
+def _marked(pid: int) -> Owner | None:
+    """Return the owner of an orphan, or of a child of the judge."""
     if len(_living) == 1:
         return _living[0]
     with suppress(psutil.Error, OSError):
@@ -239,16 +239,15 @@ def _marked(pid: int) -> Tree | frozenset[Tree] | None:
 
 
 def _sessions() -> Iterable[tuple[int, int]]:
-    """Every process of the machine with its session; this asks the kernel for numbers only and is
-    quick."""
+    """Yield every process of the machine with its session. It is quick: the kernel returns only
+    numbers."""
     for pid in psutil.pids():
         with suppress(OSError):
             yield pid, os.getsid(pid)
 
 
 def _own_cpu(pid: int) -> float:
-    """Seconds of processor time of all threads of a process, to the microsecond where the system
-    has them; 0 when it is gone."""
+    """Return the processor time of all threads of a process in seconds; 0 if it has gone."""
     if LINUX:
         with suppress(OSError):
             # the clock of another process; see clock_getcpuclockid(3)
@@ -261,7 +260,7 @@ def _own_cpu(pid: int) -> float:
 
 
 def _cpu(pid: int) -> float:
-    """Seconds of processor time of a process and of its children that it has waited for."""
+    """Return the processor time of a process and of its reaped children, in seconds."""
     inherited = 0.0
     if LINUX:
         with suppress(OSError, ValueError, IndexError):
@@ -277,7 +276,7 @@ def _cpu(pid: int) -> float:
 
 
 def _run_queue(pid: int) -> float:
-    """Seconds that the threads of a process have been ready to run while others ran."""
+    """Return the seconds for which threads of a process were ready but not running."""
     total = 0.0
     with suppress(OSError, ValueError, IndexError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -287,10 +286,12 @@ def _run_queue(pid: int) -> float:
 
 
 def _stop(pids: Iterable[int], stopped: set[int]) -> bool:
-    """Stop those of `pids` that are not in `stopped` yet, with their groups, and add them; whether
-    there were any.
+    """Stop the processes that are not in `stopped`, with their groups, and add them.
 
-    Process groups do not span sessions, so nobody else is in them.
+    Process groups do not span sessions, so other programs are not affected.
+
+    Returns:
+        True if there were any.
     """
     before = len(stopped)
     groups: set[int] = set()
@@ -314,7 +315,7 @@ def _is_alive(pid: int) -> bool:
 
 @contextmanager
 def _haste() -> Iterator[None]:
-    """Take precedence over the processes of others, where the system lets us."""
+    """Raise the judge's priority, if the system allows."""
     usual = os.getpriority(os.PRIO_PROCESS, 0)
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -20)

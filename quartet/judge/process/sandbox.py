@@ -1,8 +1,8 @@
-"""A sandbox for programs, where the system has one without privileges: bubblewrap on Linux.
+"""A sandbox for programs that needs no privileges: bubblewrap, on Linux.
 
-A program in it sees the machine's files read-only, nothing of the temporary folders but its own, no
-network, no processes but its own, and all of these end with it. `docs/trust.md` says what that does
-not keep it from.
+In it a program sees the machine's files read-only, of temporary folders only its own, of processes
+only its own, and no network. Its processes end with it. `docs/sandbox.md` names what a sandbox does
+not prevent.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.errors import QuartetError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 WANTED = "QUARTET_SANDBOX"
-"""The environment variable by which programs are started in a sandbox: processes that play games for
-us inherit it."""
-MOST_PROCESSES = 200
-"""Of one program; root is not bound by it."""
+"""Environment variable that has programs started in a sandbox; worker processes inherit it."""
+MAX_PROCESSES = 200
+"""Limit of one program's processes; it does not bind root."""
 WALLS = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"),  # noqa: S108
     *("--unshare-all", "--die-with-parent"),
@@ -35,7 +31,7 @@ WALLS = (
 
 
 def require() -> None:
-    """Raise QuartetError where this machine has no sandbox."""
+    """Raise QuartetError if this machine has no sandbox."""
     problem = _problem()
     if problem is not None:
         raise QuartetError(f"there is no sandbox on this machine: {problem}")
@@ -44,16 +40,16 @@ def require() -> None:
 def started(
     command: str | Sequence[str], folder: Path | None, env: Mapping[str, str]
 ) -> str | Sequence[str]:
-    """What to start instead of a command: itself where no sandbox is wanted.
+    """Return the command that runs a command in a sandbox; the command itself if none is wanted.
 
     Args:
-        command: str | Sequence[str]; for the system's shell, or as it is.
-        folder: Path | None; where it runs, None for the folder that we are in. A folder of ours, made
-            for it alone, it may write to.
-        env: Mapping[str, str]; that it gets.
+        command: A string for the system's shell, or a list of arguments.
+        folder: Working directory, None for the current one. The program may write to it if it is a
+            temporary folder.
+        env: Environment of the program.
 
     Raises:
-        QuartetError: a sandbox is wanted, and this machine has none.
+        QuartetError: A sandbox is wanted, and this machine has none.
     """
     if not os.environ.get(WANTED):
         return command
@@ -74,14 +70,14 @@ def started(
             bound.append(path)
     if folder is not None and Path(folder).is_relative_to(tempfile.gettempdir()):
         walls += ["--bind", here, here]
-    limit = [f"--nproc={MOST_PROCESSES}", "--core=0", "--"]
+    limit = [f"--nproc={MAX_PROCESSES}", "--core=0", "--"]
     return ["bwrap", *walls, "--chdir", here, "--", "prlimit", *limit, *words]
 
 
 def holds(pid: int) -> bool:
-    """Whether a process is a sandbox's first, or the program that this one was made for.
+    """Return True if a process is the first of a sandbox, or the program in it.
 
-    The former may outlive the latter for a moment, and both are alive where a program is killed.
+    The former may outlive the latter for a moment, and both are alive when a program is killed.
     Source: bubblewrap's manual, `--as-pid-1`; `NSpid` in proc_pid_status(5).
     """
     if not os.environ.get(WANTED):
@@ -94,13 +90,13 @@ def holds(pid: int) -> bool:
 
 
 def _whole(path: Path) -> Path:
-    """Of a file of our Python, all of that; of others, the file."""
+    """Return sys.prefix for a file inside it; any other path unchanged."""
     return Path(sys.prefix) if path.is_relative_to(sys.prefix) else path
 
 
 @cache
 def _problem() -> str | None:
-    """Why there is no sandbox, in a sentence; None where there is one."""
+    """Return why there is no sandbox, in a sentence; None if there is one."""
     for program, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux")):
         if shutil.which(program) is None:
             return f"{program} is missing (Linux only; Debian and Ubuntu: apt install {package})"

@@ -1,6 +1,6 @@
-"""The processes of one program on Windows: a job object holds them all, and ends them all at once.
+"""The process tree of a program on Windows: a job object that ends all its processes at once.
 
-A process that is started by a member of a job is a member too, and none can leave.
+A process that a member of a job starts is a member too, and none can leave.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import psutil
 CREATE_SUSPENDED = 0x00000004
 CREATE_NO_WINDOW = 0x08000000
 SPAWN: dict[str, Any] = {"creationflags": CREATE_SUSPENDED | CREATE_NO_WINDOW}
-"""Keywords for Popen: the program waits until it is in its job; it gets no console, and with that
-no Ctrl-C of ours."""
+"""Keywords for Popen. The program is suspended until it is in its job. Without a console it does
+not receive the user's Ctrl-C."""
 
 QUIET_ERRORS = 0x0001 | 0x0002 | 0x8000
-"""SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SEM_NOOPENFILEERRORBOX, inherited by children: a
-crash opens no window."""
+"""SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SEM_NOOPENFILEERRORBOX: a crash opens no window.
+Children inherit them."""
 BASIC_ACCOUNTING_INFORMATION = 1
 BASIC_PROCESS_ID_LIST = 3
 EXTENDED_LIMIT_INFORMATION = 9
 KILL_ON_JOB_CLOSE = 0x00002000
-MOST_PROCESSES = 4096
+MAX_PROCESSES = 4096
 SWEEP_SECONDS = 10.0
 
 
@@ -80,15 +80,14 @@ class ProcessIds(ctypes.Structure):
     _fields_ = (
         ("NumberOfAssignedProcesses", ctypes.c_uint32),
         ("NumberOfProcessIdsInList", ctypes.c_uint32),
-        ("ProcessIdList", ctypes.c_size_t * MOST_PROCESSES),
+        ("ProcessIdList", ctypes.c_size_t * MAX_PROCESSES),
     )
 
 
 if sys.platform == "win32":
 
-    class Tree:
-        """All processes of the one program that is put into it. Raises OSError where Windows
-        refuses."""
+    class WindowsTree:
+        """All processes of one program. Raises OSError if Windows refuses."""
 
         def __init__(self) -> None:
             self.environment: dict[str, str] = {}
@@ -110,13 +109,13 @@ if sys.platform == "win32":
             )
 
         def adopt(self, main: psutil.Popen) -> None:
-            """Put the suspended program into the job and let it run."""
-            handle = int(main._handle)  # noqa: SLF001  (Popen shows it nowhere else)
+            """Put the suspended program into the job, and resume it."""
+            handle = int(main._handle)  # noqa: SLF001  (Popen has no public one)
             self._check(self._kernel.AssignProcessToJobObject(self._job, ctypes.c_void_p(handle)))
             main.resume()
 
         def members(self) -> list[int]:
-            """The ids of the program's processes that there are now."""
+            """Return the ids of the program's present processes."""
             ids = ProcessIds()
             self._kernel.QueryInformationJobObject(
                 self._job, BASIC_PROCESS_ID_LIST, ctypes.byref(ids), ctypes.sizeof(ids), None
@@ -124,8 +123,7 @@ if sys.platform == "win32":
             return list(ids.ProcessIdList[: ids.NumberOfProcessIdsInList])
 
         def cpu(self) -> float:
-            """Seconds of processor time that the program's processes have used so far, dead ones
-            included."""
+            """Return the processor time of all processes so far in seconds, dead ones included."""
             used = Accounting()
             self._kernel.QueryInformationJobObject(
                 self._job,
@@ -137,15 +135,18 @@ if sys.platform == "win32":
             return float(used.TotalUserTime + used.TotalKernelTime) / 1e7
 
         def waited(self) -> float | None:
-            """How long the program's threads have waited for a processor; Windows does not say."""
+            """Return None: Windows does not report how long threads wait for a processor."""
             return None
 
         def kill(self, main: psutil.Popen | None) -> int:
-            """End every process and wait until it is gone; gives the number of those that were
-            alive, `main` not counted.
+            """Kill every process, and wait until it has gone.
 
-            `main` is None where starting it was interrupted: one that was started then is not in
-                the job yet, and escapes.
+            Args:
+                main: The program; None if its start was interrupted. Then it is not in the job, and
+                    escapes.
+
+            Returns:
+                The number of processes other than `main` that were alive.
             """
             alive = len(set(self.members()) - {None if main is None else main.pid})
             if main is not None:
@@ -162,7 +163,7 @@ if sys.platform == "win32":
             return alive
 
         def close(self) -> None:
-            """The job has been ended, or no program was started."""
+            """Release the job, once it has ended or if no program was started."""
             self._kernel.CloseHandle(self._job)
 
         def _check(self, succeeded: int) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a program to a person: how it ended, and what it said last."""
+"""Descriptions of a program for the user: its exit status, and its last line of standard error."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import signal
 SHOWN = 120
 """Characters of a line that are shown."""
 PLACE = re.compile(r'^\s*File "(.+)", line (\d+)')
-"""A line of Python's traceback that says where an error was."""
+"""A line of a Python traceback with the place of an error."""
 
 
 def printable(text: str) -> str:
-    """The beginning of a line for the terminal: no control characters."""
+    """Return the first SHOWN characters of a line, control characters replaced."""
     return "".join(character if character.isprintable() else "?" for character in text[:SHOWN])
 
 
 def describe_exit(status: int) -> str:
-    """An exit status in words, e.g. "exit status 1" or "killed by SIGSEGV".
+    """Describe an exit status, e.g. "exit status 1" or "killed by SIGSEGV".
 
     Args:
-        status: int; -n for signal n.
+        status: The status, -n for signal n.
     """
     if status >= 0:
-        # Windows gives crashes as 32-bit codes that are known by their hexadecimal form.
+        # Windows reports crashes as 32-bit codes, which are known in hexadecimal.
         return f"exit status {status}" if status < 1 << 16 else f"exit status {status:#x}"
     try:
         return f"killed by {signal.Signals(-status).name}"
@@ -32,9 +32,9 @@ def describe_exit(status: int) -> str:
 
 
 def last_words(lines: list[str]) -> str:
-    """The last line of standard error that says something; of a traceback the place as well.
+    """Return the last non-empty line of standard error, with the place if it ends a traceback.
 
-    Empty where nothing was said.
+    Empty if there is none.
     """
     said = [line for line in lines if line.strip()]
     if not said:

@@ -1,1 +1,1 @@
-"""Who sits at the table: programs, built-in players, persons, and those whose moves a log tells."""
+"""Seats: programs, built-in players, humans, and the players of logged games."""

@@ -1,32 +1,27 @@
-"""A seat that is played by a built-in player in this process: no program is started."""
+"""A seat of a built-in player in this process."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from core.background import BackgroundSearch
-from core.engine import FORGET, OBSERVE, STOP, can
-from core.limits import Limits
+from core.engine import NEW_GAME, OBSERVE, STOP, can
+from core.limits import Limits, SearchInfo
 from core.native.clock import now
+from core.rules import Move, Position
 from core.timeman import player_limits
 from quartet import registry
+from quartet.judge.match import Match
 from quartet.judge.seats.seat import Answer, Seat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.limits import SearchInfo
-    from core.rules import Move, Position
-    from quartet.judge.match import Match
-    from quartet.judge.turn import Turn
-
+from quartet.judge.turn import Turn
 
 HINT_SECONDS = 1.0
-"""What the game's engine may take to find a hint."""
+"""Time of a search for a hint."""
 
 
 def hint(match: Match) -> Move:
-    """The move that the game's engine would play, after a moment's search."""
+    """Return the move that the game's engine would play after a search of HINT_SECONDS."""
     game = match.game
     position = shown(match, match.position, fast_rules(game.info.name))
     engine = registry.load(game.info.name, "players").player("bot", 0)
@@ -36,14 +31,17 @@ def hint(match: Match) -> Move:
 
 
 def fast_rules(game: str) -> Any:
-    """The class of a game's fast positions, of the reference ones where it has no others."""
+    """Return the class of a game's fast positions, of the reference positions if it has no
+    others."""
     part = "rules" if registry.has(game, "rules") else "reference"
     return registry.load(game, part).Position
 
 
 def shown(match: Match, position: Any, rules: Any) -> Any:
-    """A position of a match as a player sees it that plays by `rules`: itself, where the match is
-    by the same, else what a program would be sent."""
+    """Return a position of a match as a player by `rules` sees it.
+
+    It is the position itself if the match is by the same rules, else what a program would be sent.
+    """
     if match.rules is rules:
         return position
     known = match.game.info.options
@@ -54,10 +52,10 @@ def shown(match: Match, position: Any, rules: Any) -> Any:
 
 
 class EngineSeat(Seat):
-    """A built-in player. It is held to no clock: what it takes is measured, and it loses no turns.
+    """A built-in player. Its time is measured, but it forfeits no turn.
 
-    In a match by the fast rules it is shown the match's own positions; in any other one what a
-    program would be sent, so that it knows no more than a program.
+    In a match by the fast rules it gets the match's own positions. In any other match it gets what
+    a program would be sent, so that it knows no more than a program.
     """
 
     can_take_back = True
@@ -76,17 +74,18 @@ class EngineSeat(Seat):
         """Make the player.
 
         Args:
-            game: str; name: str, of the player, as `quartet games` lists them, with its options.
-            seed: int; of its random choices.
-            nodes: int | None; of every search. seconds: float | None; of every search, whatever
-                its clock says.
-            clock: bool; whether it minds its clock. Without clock and nodes it searches as far as
-                it does by itself.
-            report: called with what a search has found so far, where the player tells.
+            game: Name of the game.
+            name: NAME or NAME:OPTION=VALUE,... of the player.
+            seed: Seed of its random choices.
+            nodes: Nodes per search; None for no limit.
+            seconds: Seconds per search, whatever its clock says; None for no limit.
+            clock: True if its clock limits its searches. Without any limit it searches as far as it
+                does by default.
+            report: Called with the outcome of a search so far, if the player reports it.
 
         Raises:
-            UnknownNameError: there is no such player, or option.
-            TextError: an option has no such value.
+            UnknownNameError: There is no such player, or no such option.
+            TextError: An option has no such value.
         """
         super().__init__()
         self.player: Any = registry.load(game, "players").player(name, seed)
@@ -100,25 +99,26 @@ class EngineSeat(Seat):
         self._seat = seat
 
     def ask(self, match: Match) -> Answer:
-        """Let the player choose; a forced pass needs no search."""
+        """Let the player choose a move; a forced pass needs no search."""
         if match.position.legal() == [match.game.pass_move]:
             return Answer(move=match.game.pass_move)
         position = shown(match, match.position, self._rules)
         started = now()
         limits = self._limits(match, position, started)
-        told = () if self._report is None else (self._report,)
-        found = self.player.choose(position, limits, *told)
+        report = () if self._report is None else (self._report,)
+        found = self.player.choose(position, limits, *report)
         seconds = now() - started
         text = match.game.protocol.format_answer(found.move, position.to_move)
-        kept = {"output": text, "output_size": len(text), "seconds": seconds, "info": found}
+        fields = {"output": text, "output_size": len(text), "seconds": seconds, "info": found}
         if position is match.position:
-            return Answer(move=found.move, **kept)
-        return Answer(text=text, **kept)
+            return Answer(move=found.move, **fields)
+        return Answer(text=text, **fields)
 
     def heard(self, match: Match, turn: Turn, before: Position) -> None:
-        """Tell a player that learns from others what they do.
+        """Let the player observe the others' moves, if it learns from them.
 
-        Where a program is sent the board turned to its own side, nobody can tell it so.
+        Programs that are sent the board turned to their side are not told these moves, so the
+        player is not either, except by the fast rules.
         """
         if not can(self.player, OBSERVE) or turn.seat == self._seat or turn.move is None:
             return
@@ -126,10 +126,10 @@ class EngineSeat(Seat):
             self.player.observe(shown(match, before, self._rules), turn.move)
 
     def taken_back(self, match: Match) -> None:
-        """What was learned may be of moves that were not made."""
+        """Make the player forget: it may have learned from moves that were taken back."""
         del match
-        if can(self.player, FORGET):
-            self.player.forget()
+        if can(self.player, NEW_GAME):
+            self.player.new_game()
 
     def _limits(self, match: Match, position: Any, started: float) -> Limits:
         if self._seconds is not None:

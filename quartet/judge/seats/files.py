@@ -1,50 +1,48 @@
-"""A seat that is played by a program which is started anew for every move, as the contest's server
-does it."""
+"""A seat of a program that is started once per move, as on the contest's server."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
-from quartet.judge.process.folder import ANSWER_LIMIT, Folder
-from quartet.judge.process.folder import Answer as FileAnswer
-from quartet.judge.process.once import Ending, Run, run
+from quartet.judge.match import Match
+from quartet.judge.process.folder import ANSWER_LIMIT, AnswerFile, ProgramFolder
+from quartet.judge.process.once import Ending, ProcessResult, run
 from quartet.judge.process.words import describe_exit, last_words
 from quartet.judge.seats.seat import Answer, Seat, read_info
 from quartet.judge.turn import Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from quartet.judge.match import Match
-
 STDERR_RECORDED = 4096
-"""Bytes of standard error that go into a record."""
+"""Bytes of standard error in a record."""
 
 
 class FileSeat(Seat):
-    """A program and its private folder, for one game; `close` removes the folder.
+    """A program with its private folder, for one game; `close` removes the folder.
 
-    The program finds QUARTET_SEED in its environment, a number that depends on the game's seed, the
-    seat and the ply alone: what is left to chance can be repeated.
+    The environment variable QUARTET_SEED depends only on the game's seed, the seat and the ply, so
+    that a program's random choices can be repeated.
     """
 
     def __init__(self, command: str | list[str], env: Mapping[str, str] | None = None) -> None:
-        """`command`: a string for the system's shell or a list of arguments; `env`: on top of ours.
+        """Make the folder.
 
-        Raises QuartetError where the system gives no folder.
+        Args:
+            command: A string for the system's shell, or a list of arguments.
+            env: Additions to the environment.
+
+        Raises:
+            QuartetError: The folder cannot be made.
         """
         super().__init__()
         self._command = command
         self._env = dict(env or {})
-        self._folder = Folder(command if isinstance(command, str) else " ".join(command))
+        self._folder = ProgramFolder(command if isinstance(command, str) else " ".join(command))
 
     def ask(self, match: Match) -> Answer:
-        """Start the program, and read what it leaves. Raises QuartetError where our system
-        fails."""
+        """Start the program, and read its answer. Raises QuartetError if the system fails."""
         exchange = match.game.info.exchange
-        assert exchange is not None  # noqa: S101  (the builder of seats looks)
+        assert exchange is not None  # noqa: S101  (program_seat checks it)
         position, table = match.position, match.table
         seat = position.to_move
         self._folder.prepare(exchange.input, position.text(), exchange.output)
@@ -67,16 +65,22 @@ class FileSeat(Seat):
 
 
 def turn_seed(seed: int, seat: int, ply: int) -> int:
-    """A number from 0 to 2**32 - 1 for one turn of one game."""
+    """Return a number from 0 to 2**32 - 1 for one turn of one game."""
     digest = hashlib.blake2b(f"{seed} {seat} {ply}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big")
 
 
-def judged(file: FileAnswer, outcome: Run, seconds: float, megabytes: float) -> Answer:
-    """What a run and the file that it left are worth, before anybody looks at the move.
+def judged(file: AnswerFile, outcome: ProcessResult, seconds: float, megabytes: float) -> Answer:
+    """Return the answer of a run, before its move is judged.
 
-    The contest's server looks at the file only, so a legal answer counts whatever the exit status
-    is; the status is then a remark.
+    The contest's server reads only the file, so a legal answer counts whatever the exit status is;
+    the status is noted.
+
+    Args:
+        file: The answer file.
+        outcome: The run.
+        seconds: Limit of wall clock.
+        megabytes: Limit of memory.
     """
     stderr = outcome.stderr[:STDERR_RECORDED].decode("latin-1")
     found: dict[str, Any] = {
@@ -108,8 +112,8 @@ def judged(file: FileAnswer, outcome: Run, seconds: float, megabytes: float) -> 
     return Answer(text=text, verdict=verdict, reason=reason, died=died, **found)
 
 
-def text_of(file: FileAnswer) -> tuple[str | None, Verdict, str]:
-    """The answer in a file as text; else a verdict and a reason."""
+def text_of(file: AnswerFile) -> tuple[str | None, Verdict, str]:
+    """Return the answer in a file as text, or None with a verdict and a reason."""
     if file.data is None:
         return None, Verdict.OK, file.problem or ""
     if file.size > ANSWER_LIMIT:
@@ -118,5 +122,5 @@ def text_of(file: FileAnswer) -> tuple[str | None, Verdict, str]:
         return file.data.decode("ascii"), Verdict.OK, ""
     except UnicodeDecodeError as error:
         byte = file.data[error.start]
-        words = f"byte {error.start} of the answer is {byte:#04x}, no character of a move"
+        words = f"byte {error.start} of the answer is {byte:#04x}, which is not ASCII"
         return None, Verdict.MALFORMED, words

@@ -1,13 +1,12 @@
-"""A seat that is played by a program which lives as long as the game and speaks lines, as with the
-NYPC and ALPHANO judges.
+"""A seat of a persistent program that speaks a line protocol, as for the NYPC and ALPHANO judges.
 
-Decisions, where the real judges leave something open:
+Decisions on what the real judges leave open:
 - The limit of READY runs from the start of the process.
-- Lines that come before they are asked for are kept, and are the next answers: the real judges read
-  from a pipe, too.
-- A player that is dead is found out when it is asked; a game that ends before that is scored.
-- A program that does not end after FINISH is asked to after 1 s and killed after 2 s. That, or an
-  exit status other than 0, is noted; the score stands, as in the official tools (NYPC's graders
+- Lines that come before they are asked for are the next answers: the real judges read from a pipe,
+  too.
+- A dead program is noticed when it is asked; a game that ends before that is scored.
+- A program that runs on after FINISH gets SIGTERM after 1 s, and is killed after 2 s. That, or an
+  exit status other than 0, is noted. The score counts, as in the official tools (NYPC's graders
   demand status 0).
 """
 
@@ -15,45 +14,40 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from core.errors import TextError
-from core.messages import Drew, Finish, Init, Message, Opponent, Ready
-from core.messages import Turn as Call
-from quartet.judge.process.live import LiveProgram, NotStartedError, Reply, Word
+from core.errors import QuartetError, TextError
+from core.limits import SearchInfo
+from core.messages import Drew, Finish, Init, Message, Opponent, Ready, YourTurn
+from core.rules import Position
+from quartet.judge.judging import judge_answer
+from quartet.judge.match import Match
+from quartet.judge.process.live import LiveProgram, NotStartedError, ReadStatus, Reply
+from quartet.judge.process.pipes import Hub
 from quartet.judge.process.words import describe_exit, last_words
 from quartet.judge.seats.seat import Answer, NotReadyError, Seat, read_info
-from quartet.judge.turn import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from core.limits import SearchInfo
-    from core.rules import Position
-    from quartet.judge.match import Match
-    from quartet.judge.process.pipes import Hub
-    from quartet.judge.turn import ExitReport, Turn
+from quartet.judge.turn import ExitReport, Turn, Verdict
 
 LATE_CODE, MEMORY_CODE = "TLE", "MLE"
-"""What the log says of a foul for which the game's protocol has no code."""
+"""What a log says of a forfeit if the game's protocol has no code for it."""
 PATIENCE, PATIENCE_SECONDS = 4.0, 1.0
-"""Where the clock counts processor time, the wall clock may run this much faster, and so many
-seconds more, before a program that sleeps, or gets no processor, is given up."""
+"""If the clock counts processor time, a program that sleeps, or gets no processor, is late after
+PATIENCE times the limit plus PATIENCE_SECONDS of wall clock."""
 ENGINE = "engine."
-"""What the name of a compiled engine begins with."""
-FLUSH = "; it lives and has written nothing: does it flush its output?"
+"""Prefix of the file name of a compiled engine."""
+FLUSH = "; it is running and has written nothing: does it flush its output?"
 
 
 @dataclass(frozen=True)
 class Command:
-    """How a program is started.
+    """The start of a program.
 
     Attributes:
-        command: str | Sequence[str]; for the system's shell, or a list of arguments.
-        cwd: Path | None; the folder to run it in, ours by default.
-        env: Mapping[str, str]; on top of the environment that programs get.
+        command: A string for the system's shell, or a list of arguments.
+        cwd: Working directory [default: the current one].
+        env: Additions to the environment.
     """
 
     command: str | Sequence[str]
@@ -62,7 +56,7 @@ class Command:
 
 
 class LineSeat(Seat):
-    """One live program. All programs of a match share a hub."""
+    """A persistent program. All programs of a match share a hub."""
 
     def __init__(self, command: Command, hub: Hub) -> None:
         super().__init__()
@@ -72,11 +66,11 @@ class LineSeat(Seat):
         self._seat = 0
         self._charged = 0.0
         self._budget = 0
-        self._remarked = 0
+        self._reported = 0
         self._since = 0
 
     def open(self, match: Match, seat: int) -> None:
-        """Start the program and wait until it is ready. Raises NotReadyError."""
+        """Start the program, and wait until it is ready. Raises NotReadyError."""
         table, command = match.table, self._command
         self._seat, self._budget = seat, match.clocks[seat]
         try:
@@ -113,16 +107,16 @@ class LineSeat(Seat):
         self._charged = reply.cpu
 
     def begin(self, match: Match) -> None:
-        """Say where the game begins, if this judge does."""
+        """Send the start position, if this judge does."""
         if match.game.lines.init:
             self._say(match, Init(match.position.text()))
 
     def ask(self, match: Match) -> Answer:
-        """Say that it is the seat's turn, and wait for the answer."""
+        """Tell the program that it is its turn, and wait for the answer."""
         program, left = self._alive, match.clocks[self._seat]
         self._hub.move(0)
         if program.pipes.received:
-            self.notes.append("says something before it is asked")
+            self.notes.append("writes before it is asked")
         reply = self._call(match)
         waited = (self._budget - left) / 1000 + reply.seconds
         answer = self._answer(match, reply, left, waited)
@@ -130,8 +124,17 @@ class LineSeat(Seat):
             self._charged = reply.cpu
         return answer
 
+    def again(self, match: Match, turn: Turn) -> None:
+        """Let the program find its recorded move again: no message tells it what it has played."""
+        found = judge_answer(match.game, self.ask(match), match.position)
+        if found.move != turn.move:
+            raise QuartetError(
+                f"the game cannot resume: the program of {match.game.label(self._seat)} does not "
+                f"repeat its move of ply {turn.ply}"
+            )
+
     def heard(self, match: Match, turn: Turn, before: Position) -> None:
-        """Tell the program what it does not know."""
+        """Send the opponent's move, or the program's draw."""
         del before
         if self._program is None or turn.move is None:
             return
@@ -141,27 +144,27 @@ class LineSeat(Seat):
             self._say(match, Drew(turn.drawn))
 
     def loaded(self) -> frozenset[str]:
-        """Files of engines that the program has loaded, where the system tells."""
+        """Return the engine files that the program has loaded (Linux only)."""
         return frozenset() if self._program is None else self._program.loaded(ENGINE)
 
     def said(self) -> list[str]:
-        """Lines of standard error that have come since the last call."""
+        """Return the lines of standard error since the last call."""
         if self._program is None:
             return []
-        lines = self._program.pipes.remarks.lines
-        if len(lines) == self._remarked:
+        lines = self._program.pipes.stderr.lines
+        if len(lines) == self._reported:
             return []
-        new, self._remarked = lines[self._remarked :], len(lines)
+        new, self._reported = lines[self._reported :], len(lines)
         return new
 
     def dismiss(self, match: Match) -> None:
-        """Say that the game is over."""
+        """Send FINISH."""
         if self._program is not None:
             line = match.game.protocol.format_message(Finish(), self._seat)
             self._program.dismiss(line)
 
     def end(self, *, at_once: bool) -> ExitReport | None:
-        """What became of the program, which ends now; what is odd about that is noted."""
+        """End the program, note irregularities, and report its exit."""
         if self._program is None:
             return None
         report = self._program.end(at_once=at_once)
@@ -170,42 +173,42 @@ class LineSeat(Seat):
         return report
 
     def close(self) -> None:
-        """Kill the program, if it lives."""
+        """Kill the program, if it is running."""
         if self._program is not None:
             self._program.end(at_once=True)
 
     @property
     def _alive(self) -> LiveProgram:
-        assert self._program is not None  # noqa: S101  (nobody is asked before `open`)
+        assert self._program is not None  # noqa: S101  (`open` comes first)
         return self._program
 
     def _call(self, match: Match) -> Reply:
         program, left = self._alive, match.clocks[self._seat]
         theirs = match.clocks[1 - self._seat]
         if not match.table.cpu:
-            started = time.perf_counter()  # waking the program may cost us the processor
-            self._say(match, Call(left, theirs))
+            started = time.perf_counter()  # waking the program may cost the judge the processor
+            self._say(match, YourTurn(left, theirs))
             return program.receive(left / 1000, since=started)
         used = program.cpu() - self._charged
         started = time.perf_counter()
-        self._say(match, Call(max(1, left - math.ceil(used * 1000)), theirs))
+        self._say(match, YourTurn(max(1, left - math.ceil(used * 1000)), theirs))
         until = self._charged + left / 1000
         return program.receive(_patience(left / 1000), since=started, cpu_until=until)
 
     def _answer(
         self, match: Match, reply: Reply, limit_ms: int, waited: float, *, ready: bool = False
     ) -> Answer:
-        """The line that has come, or the foul that none has.
+        """Return the answer in a reply, or a forfeit.
 
         Args:
-            match: Match.
-            reply: Reply.
-            limit_ms: int; milliseconds that the program had.
-            waited: float; seconds of wall clock that it has had in all.
-            ready: bool; whether the answer is to READY.
+            match: The match.
+            reply: What came of waiting for a line.
+            limit_ms: Milliseconds that the program had.
+            waited: Seconds of wall clock that the judge has waited for it in all.
+            ready: True if the answer is to READY.
         """
         program = self._alive
-        if reply.word is Word.LINE and reply.line is not None:
+        if reply.status is ReadStatus.LINE and reply.line is not None:
             charged = reply.cpu - self._charged if match.table.cpu else reply.seconds
             text = reply.line.decode("ascii", "replace")
             return Answer(
@@ -217,7 +220,7 @@ class LineSeat(Seat):
                 info=self._info(program),
             )
         when = "before it was ready" if ready else f"at ply {match.position.ply}"
-        if reply.word is Word.LATE:
+        if reply.status is ReadStatus.LATE:
             kind = "processor time" if match.table.cpu else "wall clock"
             reason = f"gave no answer {when} within {limit_ms} ms of {kind}"
             overload = program.overload(waited)
@@ -230,27 +233,27 @@ class LineSeat(Seat):
                 overloaded=overload is not None,
                 seconds=reply.seconds,
             )
-        if reply.word is Word.MEMORY:
+        if reply.status is ReadStatus.MEMORY:
             limit = f"{match.table.megabytes:g}"
             reason = f"held {program.megabytes:.0f} MB {when}, more than {limit}"
             return Answer(
                 verdict=Verdict.MEMORY, reason=reason, code=MEMORY_CODE, seconds=reply.seconds
             )
-        if reply.word is Word.FLOOD:
+        if reply.status is ReadStatus.FLOOD:
             reason = f"wrote a line without end {when}"
         else:
             status = program.last_words()
             gone = status is None
             how = "" if status is None else describe_exit(status)
             reason = f"closed its output {when}" if gone else f"ended {when}: {how}"
-            words = last_words(program.pipes.remarks.lines)
+            words = last_words(program.pipes.stderr.lines)
             reason += f": {words}" if words else ""
         code = self._empty_code(match, ready=ready)
         return Answer(verdict=Verdict.CRASHED, reason=reason, code=code, seconds=reply.seconds)
 
     def _info(self, program: LiveProgram) -> SearchInfo | None:
-        """What the program has told of this search."""
-        lines = program.pipes.remarks.lines
+        """Return what the program reports of this search."""
+        lines = program.pipes.stderr.lines
         if len(lines) == self._since:
             return None
         new, self._since = lines[self._since :], len(lines)
@@ -258,8 +261,8 @@ class LineSeat(Seat):
 
     @staticmethod
     def _empty_code(match: Match, *, ready: bool) -> str:
-        """What the game's judge calls an answer that does not come: to it, the end of the output is
-        an empty line."""
+        """Return the judge's code for a missing answer: to it the end of output is an empty
+        line."""
         try:
             if ready:
                 match.game.protocol.check_ready("")
@@ -270,7 +273,7 @@ class LineSeat(Seat):
         return ""
 
     def _say(self, match: Match, message: Message, *, more: bool = False) -> None:
-        """Speak to the program; `more` will follow at once."""
+        """Send a message; with `more`, another one follows at once."""
         self._alive.send(match.game.protocol.format_message(message, self._seat), more=more)
 
     def _note(self, report: ExitReport) -> None:
@@ -286,5 +289,5 @@ class LineSeat(Seat):
 
 
 def _patience(seconds: float) -> float:
-    """Seconds of wall clock for so many seconds of processor time."""
+    """Return the limit of wall clock for a limit of processor time, both in seconds."""
     return PATIENCE * seconds + PATIENCE_SECONDS

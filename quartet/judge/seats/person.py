@@ -1,32 +1,28 @@
-"""A person in a seat, at whatever screen: the terminal or the page says what was chosen."""
+"""A seat of a human, who chooses moves at the terminal or on the page."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from core.rules import Move
+from quartet.judge.match import Match
 from quartet.judge.seats.seat import Answer, ResignError, Seat
 from quartet.judge.turn import Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.rules import Move
-    from quartet.judge.match import Match
-
 
 class PersonSeat(Seat):
-    """A person. No clock runs unless it is asked for."""
+    """A human. No clock runs by default."""
 
     can_take_back = True
 
     def __init__(self, choose: Callable[[Match], Move], *, clocked: bool = False) -> None:
-        """Seat a person.
+        """Make the seat.
 
         Args:
-            choose: asks for a move of `match.position`; it may raise TakeBackError, ResignError,
-                TimeoutError where the clock is up, and KeyboardInterrupt where the person leaves.
-            clocked: bool; whether the person's clock runs; who is late loses as a program does.
+            choose: Returns a move in `match.position`. It may raise TakeBackError, ResignError,
+                TimeoutError when the time is up, and KeyboardInterrupt when the human leaves.
+            clocked: True if the clock runs; then the human can lose on time as a program does.
         """
         super().__init__()
         self._choose = choose
@@ -34,7 +30,7 @@ class PersonSeat(Seat):
         self._resigned = False
 
     def ask(self, match: Match) -> Answer:
-        """The move that the person chooses; who has resigned is not asked again."""
+        """Return the human's move, without asking if they have resigned."""
         seat = match.position.to_move
         started = time.perf_counter()
         move: Move | None = None
@@ -55,6 +51,6 @@ class PersonSeat(Seat):
         return Answer(text=text, output=text, output_size=len(text), seconds=seconds)
 
     def taken_back(self, match: Match) -> None:
-        """The game goes on."""
+        """Cancel a resignation."""
         del match
         self._resigned = False

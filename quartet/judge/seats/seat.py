@@ -1,4 +1,4 @@
-"""The contract of a seat: how a match speaks with whoever sits there. Transport is the seat's."""
+"""The contract of a seat: how a match communicates with the player there."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ import msgspec
 
 from core.errors import QuartetError
 from core.limits import SearchInfo
-from quartet.judge.turn import Verdict
+from core.rules import Move, Position
+from quartet.judge.turn import ExitReport, Turn, Verdict
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from core.rules import Move, Position
     from quartet.judge.match import Match
-    from quartet.judge.turn import ExitReport, Turn
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a seat answers to a position, before anybody has judged it.
+    """A seat's answer to a position, before it is judged.
 
     Attributes:
-        text: str | None; in the words of the game's judge, None where there is none.
-        move: Move | None; instead of a text, by who sits in this process.
-        verdict: Verdict; a foul whatever the text says, else OK. reason: str; why.
-        died: str; how a program ended that has failed, in words; it counts where no legal move
-            came.
-        code: str; what the game's judge calls such a foul.
-        overloaded: bool; whether the machine is to blame for a time-out, at least in part.
-        seconds: float; wall clock. ms: int | None; what to take from a clock for the whole game, in
-            milliseconds, None for all of it, a begun one counting.
-        drawn: int | None; what chance gave after this move, where `reveals`; else the rules say it.
-        output, output_size, megabytes, exit, stderr, stderr_size, left_behind, info: as in Turn.
+        text: The answer in the judge's notation; None if there is none.
+        move: The move, instead of a text, from a player in this process.
+        verdict: The reason of a forfeit whatever the text is; else OK.
+        reason: A sentence about the verdict.
+        died: How a failed program ended; it matters if there is no legal move.
+        code: What the game's judge calls the forfeit.
+        overloaded: True if an overloaded machine is to blame for a time-out, at least in part.
+        seconds: Wall clock.
+        ms: Milliseconds to charge to a clock for the whole game; None for `seconds`, rounded up.
+        reveals: True if `drawn` says what chance gave after this move; else the rules say it.
+        drawn: What chance gave.
+
+    The other attributes are as in Turn.
     """
 
     text: str | None = None
@@ -56,38 +55,38 @@ class Answer(msgspec.Struct, frozen=True):
     info: SearchInfo | None = None
 
 
-MOST_TOLD = 10**12
-"""No number is greater that a program tells of one search."""
+MAX_INFO = 10**12
+"""Largest number that a program may report about a search."""
 
 
 def read_info(said: str) -> SearchInfo | None:
-    """What a program has told of its search: the last line of `SearchInfo.text` in what it said.
+    """Return what a program's standard error reports of its search, with an empty move.
 
-    The move is not in it; it is empty. None where there is no such line, or a number in it is beyond
-    all reason: records and sums must be able to hold them.
+    It is the last line in the form of `SearchInfo.text`. Return None if there is none, or if a
+    number is too large for records and sums.
     """
     for line in reversed(said.splitlines()):
         words = line.split()
         if words[:1] == ["info"] and words[1::2][:3] == ["depth", "nodes", "seconds"]:
-            told = dict(zip(words[1::2], words[2::2], strict=False))
+            info = dict(zip(words[1::2], words[2::2], strict=False))
             try:
                 score, depth, nodes = (
-                    int(told.get(name, 0)) for name in ("score", "depth", "nodes")
+                    int(info.get(name, 0)) for name in ("score", "depth", "nodes")
                 )
-                seconds = float(told["seconds"])
+                seconds = float(info["seconds"])
             except (ValueError, LookupError):
                 return None
-            if 0 <= seconds <= MOST_TOLD and max(abs(score), abs(depth), abs(nodes)) <= MOST_TOLD:
+            if 0 <= seconds <= MAX_INFO and max(abs(score), abs(depth), abs(nodes)) <= MAX_INFO:
                 return SearchInfo((), score, depth, nodes, seconds)
             return None
     return None
 
 
 class NotReadyError(QuartetError):
-    """Who sits there cannot begin: a foul before the first turn.
+    """A player cannot begin: a forfeit before the first turn.
 
     Attributes:
-        verdict: Verdict; code: str; overloaded: bool; as in Answer.
+        verdict, code, overloaded: As in Answer.
     """
 
     def __init__(
@@ -99,21 +98,21 @@ class NotReadyError(QuartetError):
 
 
 class TakeBackError(Exception):
-    """Who was asked wants the last moves back instead."""
+    """The player wants to take back moves instead."""
 
 
 class ResignError(Exception):
-    """Who was asked gives the game up instead."""
+    """The player resigns instead."""
 
 
 class Seat:
-    """Who plays for one seat of one match. What has nothing to do here need not be overridden.
+    """The player on one seat of one match. Methods without a task need not be overridden.
 
     Attributes:
-        can_take_back: bool; whether turns can be taken back with it.
-        clocked: bool; whether its clock runs.
-        built_in: bool; whether it is one of our players, which may share an engine.
-        notes: list[str]; what is not as it should be, each said of the seat.
+        can_take_back: True if turns can be taken back.
+        clocked: True if its clock runs.
+        built_in: True for a player of this checkout, which may share an engine with another seat.
+        notes: Irregularities, each the rest of a sentence about the seat.
     """
 
     can_take_back = False
@@ -124,52 +123,54 @@ class Seat:
         self.notes: list[str] = []
 
     def open(self, match: Match, seat: int) -> None:
-        """The game begins, and this is your seat. Raises NotReadyError."""
+        """Prepare for a game on this seat. Raises NotReadyError."""
 
     def begin(self, match: Match) -> None:
-        """Everybody is ready."""
+        """Begin the game: all seats are ready."""
 
     def ask(self, match: Match) -> Answer:
-        """What the seat to move, which is this one, answers to `match.position`.
+        """Return the answer to `match.position`, in which this seat is to move.
 
         Raises:
-            TakeBackError: turns are to be taken back instead.
-            KeyboardInterrupt: a person leaves the game.
+            TakeBackError: Turns are to be taken back instead.
+            KeyboardInterrupt: A human leaves the game.
         """
         raise NotImplementedError
 
+    def again(self, match: Match, turn: Turn) -> None:
+        """Take a recorded turn of this seat again, in a game that is resumed.
+
+        Raises:
+            QuartetError: The player cannot.
+        """
+
     def heard(self, match: Match, turn: Turn, before: Position) -> None:
-        """Somebody, or this seat, has taken a turn; `before` is the position in which it did."""
+        """Note a turn of any seat, taken in the position `before`."""
 
     def taken_back(self, match: Match) -> None:
-        """Turns were taken back; `match.position` is the one that the game goes on from."""
+        """Note that turns were taken back; the game continues from `match.position`."""
 
     def loaded(self) -> frozenset[str]:
-        """Files of engines that the seat's program has loaded, where that can be known."""
+        """Return the engine files that the seat's program has loaded, as far as that is known."""
         return frozenset()
 
     def said(self) -> list[str]:
-        """Lines of standard error that have come since the last call."""
+        """Return the lines of standard error since the last call."""
         return []
 
     def dismiss(self, match: Match) -> None:
-        """The game is over. Others are told as well before anybody is waited for."""
+        """Tell the player that the game has ended, without waiting for its exit."""
 
     def end(self, *, at_once: bool) -> ExitReport | None:
-        """What became of the seat's program after the game; `at_once` it is killed."""
+        """End the seat's program, and report its exit; kill it if `at_once`."""
         del at_once
         return None
 
     def close(self) -> None:
-        """Nobody needs the seat any more, whatever has happened. May be called again."""
+        """Release the seat, whatever has happened. May be called again."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

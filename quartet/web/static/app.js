@@ -1,37 +1,46 @@
-// The page's frame: which view is shown, in which language and theme.
-import { Refusal, get, h, languages, loadTexts, say, settings, t } from "./page.js";
+// The page's frame: chooses the view, the language and the theme.
+import { Refusal, check, get, h, keepClear, languages, loadTexts, say, settings, showConnection, t } from "./page.js";
 import { lobby } from "./lobby.js";
 
 const views =
   (file, name) =>
-  async (...given) =>
-    (await import(file))[name](...given); // fetched when it is first shown
+  async (...given) => {
+    const script = import(file); // fetched when it is first shown
+    const loaded = await script.catch(() => check().then(() => Promise.reject(new Refusal(0, t("no_server")))));
+    return loaded[name](...given);
+  };
 const VIEWS = {
   "": lobby,
   play: lobby,
-  watch: views("./match.js", "watch"),
+  watch: views("./watch.js", "watch"),
   match: views("./match.js", "match"),
   live: views("./match.js", "match"),
+  board: views("./editor.js", "board"),
   review: views("./review.js", "review"),
   runs: views("./runs.js", "runs"),
-  run: views("./runs.js", "run"),
+  run: views("./run.js", "run"),
 };
+/** The views of a human with a link to a seat. */
+const GUEST_VIEWS = { "": views("./guests.js", "guestHome"), match: VIEWS.match };
+const SIGNS = { auto: "◐", light: "☼", dark: "☾" }; // all that a phone shows of the theme; of the language, it shows two letters
 const LINKS = [
   ["", "play"],
   ["watch", "watch"],
+  ["board", "board_view"],
   ["review", "review"],
   ["runs", "runs"],
 ];
 const BELONGS = { play: "", match: "", live: "watch", run: "runs" };
-/** What was dropped; it can be asked for only at once. */
+/** The dropped files. The browser reveals them only during the event. */
 const entriesOf = transfer =>
   [...transfer.items].map(item => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
 const main = document.getElementById("main");
-let leave = null,
+let failed = false,
+  leave = null,
   showing = 0,
   games = null;
 
-/** The address behind #: {name, path, parameters}. */
+/** The part of the address after #, as {name, path, parameters}. */
 function address() {
   const [path, search = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/");
@@ -44,13 +53,15 @@ function frame(name) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   document.getElementById("skip").textContent = t("skip");
-  document.getElementById("offline").textContent = t("offline");
+  showConnection();
   document.getElementById("top").replaceChildren(
     h("a", { class: "brand", href: "#/" }, "quartet"),
     h(
       "nav",
       { "aria-label": t("views") },
-      LINKS.map(([path, key]) => h("a", { href: "#/" + path, "aria-current": link === path ? "page" : null }, t(key))),
+      (games?.guest ? [] : LINKS).map(([path, key]) =>
+        h("a", { href: "#/" + path, "aria-current": link === path ? "page" : null }, t(key)),
+      ),
     ),
     h(
       "div",
@@ -66,7 +77,7 @@ function frame(name) {
             document.dispatchEvent(new Event("themed"));
           },
         },
-        ["auto", "light", "dark"].map(value => h("option", { value, selected: value === theme }, t("theme_" + value))),
+        ["auto", "light", "dark"].map(value => h("option", { value, selected: value === theme }, `${SIGNS[value]} ${t("theme_" + value)}`)),
       ),
       h(
         "select",
@@ -75,12 +86,17 @@ function frame(name) {
           id: "language",
           onchange: async event => {
             settings.set("language", event.target.value);
-            await loadTexts();
+            await loadTexts(event.target.value);
+            games = null;
             show();
           },
         },
         Object.entries(languages).map(([value, text]) =>
-          h("option", { value, lang: value, selected: value === document.documentElement.lang }, text),
+          h(
+            "option",
+            { value, lang: value, translate: "no", selected: value === document.documentElement.lang },
+            `${value.toUpperCase()} ${text}`,
+          ),
         ),
       ),
     ),
@@ -92,20 +108,25 @@ async function show() {
     { name, path, parameters } = address();
   if (leave) leave();
   leave = null;
-  frame(name);
+  failed = false;
   document.title = "quartet";
-  const view = VIEWS[name];
   main.replaceChildren();
   try {
-    if (!view) throw new Refusal(404, t("no_view"));
     games ??= await get("games");
+    frame(name);
+    const view = (games.guest ? GUEST_VIEWS : VIEWS)[name];
+    if (!view) throw new Refusal(404, t("no_view"));
     const left = await view(main, { name, path, parameters, games });
-    if (turn === showing) leave = left;
-    else if (left) left();
+    if (turn === showing) {
+      leave = left;
+      keepClear();
+    } else if (left) left();
   } catch (error) {
     if (turn !== showing) return;
     if (!(error instanceof Refusal)) throw error;
+    failed = true;
     games = error.status === 0 ? null : games;
+    frame(name);
     main.append(
       h(
         "section",
@@ -119,14 +140,15 @@ async function show() {
 }
 
 window.addEventListener("hashchange", () => show());
+document.addEventListener("reconnected", () => failed && location.reload());
 window.addEventListener("unhandledrejection", event => say(String(event.reason?.message || event.reason), true));
 document.addEventListener("dragover", event => {
   if ([...event.dataTransfer.types].includes("Files")) event.preventDefault();
 });
 document.addEventListener("drop", async event => {
-  // a log may be dropped on every view
   if (![...event.dataTransfer.types].includes("Files")) return;
   event.preventDefault();
+  if (games?.guest) return;
   const entries = entriesOf(event.dataTransfer);
   const { droppedFiles, takeFiles } = await import("./logs.js");
   takeFiles(await droppedFiles(entries));
@@ -137,7 +159,8 @@ document.getElementById("skip").addEventListener("click", event => {
   event.preventDefault();
   main.focus();
 });
-const asked = get("games").catch(() => null);
-await loadTexts();
+const loading = loadTexts(settings.get("language", null)),
+  asked = get("games").catch(() => null);
+await loading;
 games = await asked;
 await show();

@@ -1,7 +1,7 @@
-// Draws a scene as SVG, and the graph of a game. It knows no game. The page and the pages of reviews share it.
+// Draws a scene and the graph of a game as SVG, for any game. The page and the pages of reviews share it.
 const NS = "http://www.w3.org/2000/svg";
 const HALF = 0.47;
-/** Pixels of the screen that small letters on a board should have. */
+/** Least height of letters on a board, in pixels of the screen. */
 const LEGIBLE = 10;
 
 export function svg(parent, name, attributes, text) {
@@ -14,7 +14,7 @@ export function svg(parent, name, attributes, text) {
 
 export const seatClass = seat => "s" + (seat % 4);
 
-/** A seat's mark beside its colour: ring, cross, triangle, square. */
+/** A seat's mark: ring, cross, triangle or square. Colour alone must not distinguish seats. */
 export function glyph(parent, seat, x, y, r) {
   const width = { class: "glyph " + seatClass(seat), "stroke-width": r * 0.45 };
   const path = d => svg(parent, "path", { d, ...width });
@@ -30,7 +30,7 @@ export function glyph(parent, seat, x, y, r) {
   }
 }
 
-/** Everything that lies on the board after every turn: [{shown: Map(cell number -> piece number), hands}]. */
+/** The board after every turn: [{shown: Map(cell number -> piece number), changed: cells, hands}]. */
 export function framesOf(board) {
   const frames = [];
   for (let i = 0; i < board.frames.length; i++) frames.push(nextFrame(frames[i - 1], board.frames[i], board.hands[i]));
@@ -53,7 +53,13 @@ const turned = (quarters, [x, y]) => {
   return [x, y];
 };
 
-/** Where everything is: places (name -> [x, y]), the view box, labels, hands. `held` are the hands' cell names. */
+/** Quarter turns that a board has unasked: one if its cells would be too small for a finger on this screen. */
+export function usualQuarters(board) {
+  const size = k => Math.max(...board.cells.map(c => c[k])) - Math.min(...board.cells.map(c => c[k])) + 2;
+  return innerWidth / size(1) < 24 && size(2) < size(1) ? 1 : 0;
+}
+
+/** Layout of the board: places (name -> [x, y]), view box, labels, hands. */
 function geometry(board, frame, look) {
   const quarters = look.quarters || 0,
     turn = point => turned(quarters, point);
@@ -87,9 +93,10 @@ function geometry(board, frame, look) {
   return { spots, places, edge, rows, square, left, top, width: right - left, height: bottom - top };
 }
 
-function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
-  const seat = colour == null ? owner : colour;
-  const group = svg(parent, "g", { class: `piece ${seat == null ? "none" : seatClass(seat)} ${kind}` });
+export function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
+  const seat = colour == null ? owner : null,
+    own = colour != null ? "tile t" + (colour % 4) : seat == null ? "none" : seatClass(seat);
+  const group = svg(parent, "g", { class: `piece ${own} ${kind}` });
   svg(group, "circle", { cx: x, cy: y, r });
   if (/[\p{L}\p{N}]/u.test(text)) svg(group, "text", { x, y: y + 0.16 }, text);
   else if (seat != null) glyph(group, seat, x, y, r * 0.5);
@@ -99,24 +106,25 @@ function drawPiece(parent, x, y, [owner, text, colour], r, kind = "") {
 /**
  * Draw one frame into `root`, an <svg>.
  *
- * look, all of it optional:
- *   quarters   by how many quarters the board is turned
- *   labels     names of the seats, for their hands
+ * look, every field optional:
+ *   quarters   quarter turns of the board
+ *   labels     names of the seats, next to their hands
  *   held       [{seat, cells}]: names of the cells of hands
- *   pass       the text of the field for a pass, where one can be chosen
- *   changed    a seat: what the frame has changed is outlined in its colour
+ *   pass       text of the field for a pass; null if there is none
+ *   changed    a seat: outline the cells that the frame has changed in its colour
  *   moves      [{parts, seat | kind, rank, width}]: arrows; kind is "best", "hint", "played"
- *   starts, targets, taken   names of cells: what can be chosen first, next, what is chosen
- *   hover, cursor   the names under the pointer and under the keyboard's cursor
- *   span       [from, to, can]: the rectangle that is being drawn, and whether it is a move
+ *   starts, targets, taken   names of cells: possible first parts, next parts, chosen parts
+ *   hover, cursor   names of cells: under the pointer, under the keyboard's cursor
+ *   span       [from, to, can]: a rectangle, and whether it is a legal move
  *   lens       {values: [[cell, number]], regions: [{cells, value}], paths: [[cell]]}
- * Gives the geometry back.
+ * Returns the layout.
  */
 export function draw(root, board, frame, look = {}) {
   const geo = geometry(board, frame, look);
-  root.style.setProperty("--least", `${(LEGIBLE * geo.width) / (root.clientWidth || 640)}px`);
   root.replaceChildren();
   root.setAttribute("viewBox", `${geo.left} ${geo.top} ${geo.width} ${geo.height}`);
+  const unit = (root.isConnected && root.getScreenCTM()?.a) || 640 / geo.width; // pixels of the screen per cell
+  root.style.setProperty("--least", `${LEGIBLE / unit}px`);
   const shape = (x, y, kind, r = HALF) =>
     geo.square
       ? svg(root, "rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.07, class: kind })
@@ -138,7 +146,8 @@ export function draw(root, board, frame, look = {}) {
   });
   for (const [x, y, text] of geo.edge) svg(root, "text", { x, y: y + 0.13, class: "edge" }, text);
   if (look.lens) drawHeat(root, geo, look.lens, shape);
-  for (const [cell, piece] of frame.shown) drawPiece(root, ...geo.spots[cell], board.pieces[piece], 0.4);
+  for (const [cell, piece] of frame.shown)
+    drawPiece(root, ...geo.spots[cell], board.pieces[piece], 0.4).dataset.at = cell;
   for (const { seat, y, spread } of geo.rows) {
     glyph(root, seat, geo.left + 0.35, y, 0.16);
     svg(root, "text", { x: geo.left + 0.7, y: y + 0.13, class: "hand-name" }, (look.labels || [])[seat] ?? seat + 1);
@@ -168,7 +177,7 @@ export function draw(root, board, frame, look = {}) {
   };
   for (const name of look.starts || []) ring(name, "start", 0.44);
   for (const name of look.targets || []) {
-    // where something stands that is to be read, around it
+    // a dot would hide the text of an occupied cell
     if (named.has(name)) ring(name, "target around", 0.42);
     else if (name !== "pass") ring(name, "target", name === look.hover ? 0.24 : 0.15);
   }
@@ -179,6 +188,7 @@ export function draw(root, board, frame, look = {}) {
   if (look.hover) ring(look.hover, "hover", 0.44);
   for (const name of look.taken || []) ring(name, "taken", 0.43);
   if (look.cursor) ring(look.cursor, "cursor", 0.47);
+  if (look.span && board.corners) drawSum(root, board, frame, geo, ...look.span.map(name => geo.places.get(name)));
   root.dataset.cursor = look.cursor ?? "";
   return geo;
 }
@@ -280,6 +290,22 @@ function span(root, [x, y], [u, v], kind) {
   svg(root, "rect", { ...place, width: Math.abs(u - x) + 2 * HALF, height: Math.abs(v - y) + 2 * HALF, rx: 0.1, class: kind });
 }
 
+/** Write the sum of the numbers on the pieces in a rectangle on its upper edge. */
+function drawSum(root, board, frame, geo, first, last) {
+  if (!first || !last) return;
+  const [[x, y], [u, v]] = [first, last];
+  const inside = (a, b, c) => Math.min(a, b) - 0.1 < c && c < Math.max(a, b) + 0.1;
+  const numbers = [...frame.shown]
+    .filter(([cell]) => inside(x, u, geo.spots[cell][0]) && inside(y, v, geo.spots[cell][1]))
+    .map(([, piece]) => board.pieces[piece][1])
+    .filter(text => /^\d+$/.test(text));
+  if (!numbers.length) return;
+  const at = [(x + u) / 2, Math.min(y, v) - HALF];
+  svg(root, "rect", { x: at[0] - 0.55, y: at[1] - 0.36, width: 1.1, height: 0.72, rx: 0.15, class: "badge" });
+  const total = numbers.reduce((all, text) => all + +text, 0);
+  svg(root, "text", { x: at[0], y: at[1] + 0.2, class: "badge-text sum" }, total);
+}
+
 /** A number at the corner of a cell. */
 function badge(root, [x, y], value) {
   svg(root, "rect", { x: x - 0.56, y: y - 0.54, width: 0.64, height: 0.4, rx: 0.1, class: "badge" });
@@ -300,7 +326,7 @@ function outline(root, spots, kind) {
   svg(root, "path", { d: lines.join(""), class: kind });
 }
 
-/** Rings around cells that lie anyhow, and bars between those that touch. */
+/** Rings around cells that form no grid, and bars between neighbours. */
 function bonds(root, spots, kind) {
   for (const [i, [x, y]] of spots.entries()) {
     svg(root, "circle", { cx: x, cy: y, r: 0.45, class: kind });
@@ -310,39 +336,40 @@ function bonds(root, spots, kind) {
   }
 }
 
-const HEIGHT = 210,
-  PAD = 42,
+const PAD = 42,
   FOOT = 22;
 
 /**
- * The graph of a game, a line for each seat.
+ * Draw the graph of a game: a line per seat.
  *
  * data:
  *   curves   [{seat, points: [0..1 | null for every step]}]
  *   ticks    [[0..1, text]] on the left
  *   flaws    [{step, seat, value, sign}]: marks on a curve
- *   times    [{step, seat, share}]: bars below, share of the longest
- *   steps    how many steps there are; at: the one that is shown
+ *   times    [{step, seat, share}]: bars; share of the longest time
+ *   steps    number of steps; at: the step that is shown
+ *   height   of the drawing; 210 by default
  */
 export function drawGraph(root, data) {
-  const width = Math.max(280, Math.min(640, root.clientWidth || 640)); // what is written is as large on a phone
+  const width = Math.max(280, Math.min(640, root.clientWidth || 640)), // so that text has the same size on a phone
+    height = data.height || 210;
   root.replaceChildren();
-  root.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const last = Math.max(1, data.steps),
     X = step => PAD + ((width - PAD - 10) * step) / last,
-    Y = p => 8 + (HEIGHT - FOOT - 12) * (1 - p);
+    Y = p => 8 + (height - FOOT - 12) * (1 - p);
   for (const [p, text] of data.ticks) {
     svg(root, "line", { x1: PAD, x2: width - 10, y1: Y(p), y2: Y(p), class: "axis" });
     svg(root, "text", { x: PAD - 5, y: Y(p) + 4, "text-anchor": "end" }, text);
   }
   const bar = (width - PAD - 10) / last;
   for (const time of data.times || []) {
-    const height = 40 * time.share;
+    const tall = 40 * time.share;
     svg(root, "rect", {
       x: X(time.step) - bar * 0.4,
-      y: Y(0) - height,
+      y: Y(0) - tall,
       width: bar * 0.8,
-      height,
+      height: tall,
       class: `time ${seatClass(time.seat)}`,
     });
   }
@@ -365,11 +392,11 @@ export function drawGraph(root, data) {
     svg(root, "text", { x: X(flaw.step), y: Y(flaw.value) - 7, class: "flaw-text" }, flaw.sign);
   }
   svg(root, "line", { x1: X(data.at), x2: X(data.at), y1: 6, y2: Y(0), class: "now" });
-  svg(root, "text", { x: PAD, y: HEIGHT - 4 }, "0");
-  svg(root, "text", { x: width - 10, y: HEIGHT - 4, "text-anchor": "end" }, String(data.steps));
+  svg(root, "text", { x: PAD, y: height - 4 }, "0");
+  svg(root, "text", { x: width - 10, y: height - 4, "text-anchor": "end" }, String(data.steps));
 }
 
-/** The step under a pointer over a graph. */
+/** The step under the pointer. */
 export function stepAt(root, event, steps) {
   const box = root.getBoundingClientRect(),
     width = root.viewBox.baseVal.width;

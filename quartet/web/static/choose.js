@@ -1,14 +1,15 @@
-// Choosing a move part by part, by mouse, touch or keys, as the terminal does. It knows no game.
+// Chooses a move part by part, by mouse, touch or keys, in any game.
 
-/** The choices of one position, and how far a person has come in them. */
+/** The choices of a position, and the parts that are chosen so far. */
 export class Selection {
   constructor(position) {
     this.choices = position.choices;
+    this.free = position.board.corners; // any cell may be a corner; legal ones are not told apart
     this.taken = [];
     this.cursor = null;
   }
 
-  /** The parts that can come next, in the order of the list. */
+  /** The possible next parts, in the order of the choices. */
   get options() {
     const depth = this.taken.length,
       found = new Set();
@@ -18,7 +19,7 @@ export class Selection {
     return [...found];
   }
 
-  /** Take a part; the choice that it completes, or null. */
+  /** Add a part. Return the choice that it completes, or null. */
   take(part) {
     const parts = [...this.taken, part];
     const whole = this.choices.find(c => c.parts.length === parts.length && c.parts.every((p, i) => p === parts[i]));
@@ -30,22 +31,40 @@ export class Selection {
     return null;
   }
 
-  /** A cell was pointed at: take it, put it back, or begin anew from it. */
+  /** A cell was tapped: add it, remove it, or start again from it. */
   tap(part) {
     if (this.options.includes(part)) return this.take(part);
     const at = this.taken.indexOf(part);
     this.taken = at < 0 ? [] : this.taken.slice(0, at);
-    if (at < 0 && this.options.includes(part)) return this.take(part);
+    if (at < 0 && !this.free && this.options.includes(part)) return this.take(part);
     return null;
   }
 
-  /** The pointer went down on a cell: take it, if it is another one to begin with; a move is not played by that. */
+  /** The pointer went down on a cell: start from it if a longer move can. Never completes a move. */
   grasp(part) {
     if (this.taken.includes(part) || (this.taken.length && this.options.includes(part))) return false;
-    if (!this.choices.some(c => c.parts.length > 1 && c.parts[0] === part)) return false;
+    if (this.free ? this.taken.length || this.isWhole(part) : !this.isStart(part)) return false;
     this.taken = [part];
     this.cursor = null;
     return true;
+  }
+
+  isWhole(part) {
+    return this.choices.some(c => c.parts.length === 1 && c.parts[0] === part);
+  }
+
+  isStart(part) {
+    return this.choices.some(c => c.parts.length > 1 && c.parts[0] === part);
+  }
+
+  /** A drag went from one cell to another. Return the choice that it completes, or null. */
+  drag(from, to) {
+    let whole = null;
+    if (this.free) this.taken = [from];
+    else if (this.taken.at(-1) !== from) whole = this.tap(from);
+    if (!whole && this.options.includes(to)) whole = this.take(to);
+    if (this.free) this.taken = [];
+    return whole;
   }
 
   back() {
@@ -56,23 +75,24 @@ export class Selection {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * Makes an <svg> board one on which a move is chosen.
+ * Lets a user choose a move on an <svg> board.
  *
- * `show()` draws it anew and gives its geometry; `chosen(choice)` is told the move; `said(name)` where the cursor is.
- * While `selection` is null nothing can be chosen. `watched`: drawn anew wherever the pointer goes.
+ * `show()` draws the board and returns its layout. `chosen(choice)` gets the move, `said(name)` the cursor's cell.
+ * `marked()` is false if legal cells of a game with rectangles must not be marked.
+ * While `selection` is null, no move can be chosen. `watched` draws at every movement of the pointer.
  */
 export class Chooser {
-  constructor(root, show, chosen, said) {
-    Object.assign(this, { root, show, chosen, said, selection: null, down: null, hover: null, pointed: null });
-    this.held = false; // whether the pointer went down on a cell that was taken by that
+  constructor(root, show, chosen, said, marked) {
+    Object.assign(this, { root, show, chosen, said, marked, selection: null, down: null, hover: null, pointed: null });
+    this.held = false; // true if the pointer's press has added a part
     root.addEventListener("pointerdown", event => {
       this.down = event.button === 0 && this.selection ? this.cellAt(event) : null;
       if (this.down === null) return;
-      root.setPointerCapture(event.pointerId); // the cells may be drawn anew before the finger leaves
+      root.setPointerCapture(event.pointerId); // a drawing replaces the cells before the finger leaves
       this.held = this.selection.grasp(this.down);
       if (this.held) this.draw();
     });
-    root.addEventListener("touchend", event => event.cancelable && event.preventDefault()); // or a click follows, on whatever lies there by then
+    root.addEventListener("touchend", event => event.cancelable && event.preventDefault()); // otherwise a click follows
     root.addEventListener("pointercancel", () => {
       if (this.held && this.selection) this.selection.taken = [];
       this.down = null;
@@ -92,7 +112,7 @@ export class Chooser {
     root.addEventListener("keydown", event => this.key(event));
   }
 
-  /** A position to choose in, or null; what is chosen stays where it is the same one again. */
+  /** Offer the choices of a position, or null. The same position keeps the chosen parts. */
   offer(position) {
     const key =
       position && [position.game, position.ply, position.to_move, position.choices.length, position.text].join(" ");
@@ -103,26 +123,32 @@ export class Chooser {
     this.root.classList.toggle("choosing", this.selection !== null);
   }
 
-  /** The pointer is over a cell; `pointed` is it, `hover` only where it can be chosen. */
+  /** The pointer is over a cell: `pointed`, and `hover` if it can be chosen. */
   over(name) {
     const before = this.pointed;
     this.pointed = name;
     if ((this.watched || this.selection?.taken.length) && name !== before) this.draw();
-    const found = this.selection && this.selection.options.includes(name) ? name : null;
+    const s = this.selection;
+    const found = s && (this.isHidden || s.options.includes(name)) ? name : null;
     if (found === this.hover) return;
     this.hover = found;
     this.draw();
   }
 
-  /** What is to be drawn of the choice; `quietly`: what can be chosen first shows under the pointer alone. */
+  /** True if legal cells are not marked. */
+  get isHidden() {
+    return this.selection?.free && !this.marked();
+  }
+
+  /** The marks to draw; `quietly` marks a first part only under the pointer. */
   look(quietly) {
     const s = this.selection;
     if (!s) return {};
-    const starts = s.taken.length ? [] : quietly && s.cursor === null ? [this.hover] : s.options;
+    const starts = s.taken.length || this.isHidden ? [] : quietly && s.cursor === null ? [this.hover] : s.options;
     const to = s.cursor ?? this.pointed;
     return {
       starts,
-      targets: s.taken.length ? s.options : [],
+      targets: s.taken.length && !this.isHidden ? s.options : [],
       hover: this.hover,
       taken: s.taken,
       cursor: s.cursor,
@@ -157,17 +183,11 @@ export class Chooser {
       to = this.cellAt(event),
       s = this.selection;
     this.down = null;
-    if (!s || from === null || to === null) return;
+    if (!s || from === null) return;
     s.cursor = null;
     if (event.pointerType !== "mouse") this.hover = this.pointed = null;
-    let whole = null;
-    if (from === to) whole = this.held ? null : s.tap(to);
-    else {
-      // dragged from one to the other
-      if (s.taken.at(-1) !== from) whole = s.tap(from);
-      if (!whole && s.options.includes(to)) whole = s.take(to);
-    }
-    this.after(whole);
+    if (to === null) s.taken = [];
+    this.after(to === null ? null : from !== to ? s.drag(from, to) : this.held ? null : s.tap(to));
   }
 
   after(whole) {
@@ -209,7 +229,7 @@ export class Chooser {
     return null;
   }
 
-  /** The nearest option in a direction, straight ones before slanting ones; from the edge on to the far side. */
+  /** Move the cursor to the nearest option in a direction; at the edge, to the opposite side. */
   move(dx, dy) {
     const s = this.selection,
       places = this.places(),
@@ -226,7 +246,7 @@ export class Chooser {
     }
     const [x, y] = places.get(s.cursor);
     if (dx) {
-      // along the board as one reads, so that everything can be reached
+      // in reading order, so that every option can be reached
       const at = options.indexOf(s.cursor);
       s.cursor = options[(at + dx + options.length) % options.length];
       return;

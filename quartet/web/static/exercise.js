@@ -1,16 +1,16 @@
-// Find the better move: the mistakes of a game, put on the board one after the other.
+// The exercise: the user finds better moves for the mistakes of a game.
 import { fill, h, moveText, percent, say, seatTag, t, who } from "./page.js";
 import { TO_FIND } from "./judged.js";
 
 export class Exercise {
-  /** `turnAt` gives what is known of a turn, `threshold` what a good move may lose, `judge` what the server says of a
-      try; `posed` puts a turn on the board, `ended` goes back to the game, `draw` draws the board anew. */
+  /** `turnAt(i)` is the review of a turn, `threshold()` the loss of a good move, `judge(i, parts)` the server's answer to
+      a try; `posed(i)` shows a turn, `ended()` returns to the game, `draw()` draws the board. */
   constructor(view, { turnAt, threshold, judge, posed, ended, draw }) {
     Object.assign(this, { view, turnAt, threshold, judge, posed, ended, draw, task: null });
     this.element = h("section", { class: "card", id: "exercise" });
   }
 
-  /** The turns of a seat, or of all, that are to be found. */
+  /** The numbers of the mistakes of a seat, or of all seats. */
   mistakes(seat) {
     return this.view.turns
       .map((turn, i) => i)
@@ -74,7 +74,9 @@ export class Exercise {
       h(
         "p",
         { class: "actions" },
-        done ? null : button("show", false, "show_solution", () => this.solve()),
+        done
+          ? button("retry", false, "exercise_retry", () => this.retry())
+          : button("show", false, "show_solution", () => this.solve()),
         button("next", done, "next", () => this.next()),
         button("stop", false, "stop", () => this.leave()),
       ),
@@ -92,10 +94,17 @@ export class Exercise {
     Object.assign(this.task, {
       done: true,
       shown: best?.parts || [],
-      said: t("solution", { move: best?.move ?? "–" }),
+      said: t("solution", { move: best ? moveText(best) : "–" }),
     });
     this.show();
     this.draw();
+  }
+
+  /** Pose the same task again; it counts once. */
+  retry() {
+    Object.assign(this.task, { done: false, again: true, shown: null, said: "" });
+    this.posed(this.task.number);
+    this.show();
   }
 
   next() {
@@ -116,7 +125,7 @@ export class Exercise {
     const loss = got.loss ?? null,
       was = this.turnAt(i)?.loss ?? 0;
     const good = got.is_best || (loss != null && loss < this.threshold()),
-      text = { move: got.move, x: percent(Math.max(0, loss ?? 0)) };
+      text = { move: moveText(got), x: percent(Math.max(0, loss ?? 0)) };
     mine.shown = choice.parts;
     mine.said = got.is_best
       ? t("try_best", text)
@@ -127,12 +136,12 @@ export class Exercise {
           : loss != null && loss < was
             ? t("try_less", text)
             : t("try_bad", text);
-    if (good) Object.assign(mine, { done: true, solved: mine.solved + 1 });
+    if (good) Object.assign(mine, { done: true, solved: mine.solved + !mine.again });
     this.show();
     this.draw();
   }
 
-  /** Nothing is to be found any more. */
+  /** End the exercise. */
   stop() {
     if (!this.task) return;
     this.task = null;

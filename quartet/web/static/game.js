@@ -1,9 +1,26 @@
-// A board with its slider and keys, the list of moves, the players: what a match, a live game and a review have in common.
-import { draw, drawGraph, framesOf, nextFrame, stepAt } from "./board.js";
+// Shared by matches, live games and reviews: the board with its slider, the list of moves, the players, the graph.
+import { draw, drawGraph, framesOf, nextFrame, stepAt, svg } from "./board.js";
 import { Chooser } from "./choose.js";
-import { duration, h, isFoul, many, moveText, number, percent, seatTag, settings, t, who } from "./page.js";
+import { animate } from "./motion.js";
+import {
+  duration,
+  h,
+  isForfeit,
+  lineText,
+  many,
+  moveText,
+  number,
+  percent,
+  quartersOf,
+  seatTag,
+  settings,
+  speed,
+  t,
+  who,
+  word,
+} from "./page.js";
 
-/** A View that grows: its frames beside its turns. */
+/** A view that grows, and the frames of its board. */
 export class Game {
   constructor(view) {
     this.view = view;
@@ -14,7 +31,7 @@ export class Game {
     return this.view.turns.length;
   }
 
-  /** Take in an event `turn`. */
+  /** Add an event `turn`. Return false if it is not the next one. */
   append(event) {
     const view = this.view;
     if (event.step !== this.steps + 1) return false;
@@ -29,11 +46,11 @@ export class Game {
 }
 
 /**
- * The board and what steps through a game.
+ * The board and the controls that step through a game.
  *
- * owner: {look(step) -> marks, stepped(step), chosen(choice), base() -> the frame that is drawn, keys: {key: act},
- *   quiet -> whether what can be chosen shows under the pointer alone}, each optional.
- * `position` overrides what is drawn (a variation) or only offers choices (`overlay` false).
+ * owner, every field optional: {look(step) -> marks, stepped(step), chosen(choice), base() -> number of the frame to
+ *   draw, bar: an element next to the board, keys: {key: act}, marked() -> whether to mark legal cells of a game with rectangles, quiet -> true to mark first parts only under the pointer}.
+ * `position` offers choices; if `overlay` is true, the board shows it, too (a variation).
  */
 export class BoardPanel {
   constructor(owner) {
@@ -54,6 +71,7 @@ export class BoardPanel {
       () => this.draw(),
       choice => owner.chosen(choice),
       name => this.tell(name),
+      () => owner.marked?.() ?? true,
     );
     const button = (id, text, label, act) =>
       h("button", { id, type: "button", title: label, "aria-label": label, onclick: act }, text);
@@ -66,6 +84,8 @@ export class BoardPanel {
       "aria-label": t("turn_shown"),
       oninput: () => this.go(+this.slider.value),
     });
+    this.playing = h("button", { id: "autoplay", type: "button", onclick: () => this.autoplay() });
+    this.autoplay(false);
     this.controls = h(
       "div",
       { class: "controls" },
@@ -74,12 +94,13 @@ export class BoardPanel {
       this.slider,
       button("on", "▶", t("on"), () => this.go(this.step + 1)),
       button("last", "▶|", t("last"), () => this.go(Infinity)),
+      this.playing,
       button("turn", "⟳", t("turn_board"), () => this.turn()),
     );
     this.element = h(
       "section",
       { class: "card board-card" },
-      h("div", { class: "board-box" }, this.svg),
+      h("div", { class: "board-box" }, owner.bar, this.svg),
       this.controls,
       this.cursorLine,
     );
@@ -89,10 +110,32 @@ export class BoardPanel {
 
   close() {
     document.removeEventListener("keydown", this.listen);
+    clearInterval(this.timer);
+  }
+
+  /** Start or stop to show one turn after the other, at the speed that the user has set. */
+  autoplay(on = !this.timer) {
+    clearInterval(this.timer);
+    this.timer = null;
+    if (on) {
+      if (this.atEnd) this.go(0);
+      this.timer = setInterval(
+        () => {
+          this.go(this.step + 1);
+          if (this.atEnd) this.autoplay(false);
+        },
+        Math.max(50, speed()),
+      );
+    }
+    const icon = svg(null, "svg", { viewBox: "0 0 20 20", class: "icon", "aria-hidden": "true" });
+    svg(icon, "circle", { cx: 10, cy: 10, r: 9 });
+    svg(icon, "path", { d: on ? "M7.5 6v8M12.5 6v8" : "M8 5.5v9l6.5-4.5z" });
+    this.playing.replaceChildren(icon);
+    this.playing.title = this.playing.ariaLabel = t(on ? "autoplay_stop" : "autoplay");
   }
 
   get quarters() {
-    return settings.get("quarters." + (this.game?.view.game ?? ""), 0);
+    return quartersOf(this.game.view.game, this.game.view.board);
   }
 
   turn() {
@@ -115,11 +158,25 @@ export class BoardPanel {
     this.slider.max = this.game.steps;
     this.slider.value = this.step;
     this.slider.setAttribute("aria-valuetext", t("step_of", { step: this.step, steps: this.game.steps }));
+    if (this.step !== before) this.motion = this.motionFrom(before);
     if (this.owner.stepped) this.owner.stepped(this.step, before);
     this.draw();
   }
 
-  /** What can be chosen now; `overlay`: the board itself is that of the position. */
+  /** The motion to the next or previous step; null for a leap. */
+  motionFrom(before) {
+    const { frames, view } = this.game,
+      parts = view.turns[Math.max(before, this.step) - 1]?.parts || [];
+    if (Math.abs(this.step - before) !== 1 || !frames[before]) return null;
+    return {
+      from: frames[before],
+      to: frames[this.step],
+      parts: before < this.step ? parts : [...parts].reverse(),
+      started: performance.now(),
+    };
+  }
+
+  /** Offer the choices of a position; with `overlay` the board shows the position. */
   offer(position, overlay = false) {
     this.position = position;
     this.overlay = overlay && position !== null;
@@ -127,34 +184,46 @@ export class BoardPanel {
     this.draw();
   }
 
+  /** Show another position until null is given; meanwhile no move can be chosen. */
+  preview(position) {
+    this.seen = position;
+    this.svg.classList.toggle("previewed", !!position);
+    this.draw();
+  }
+
   draw() {
     if (!this.game) return null;
-    const own = this.owner.look ? this.owner.look(this.step) : {},
-      position = this.position;
-    this.passes ||= position?.choices.some(c => c.parts[0] === "pass"); // once seen, its field stays where it is
+    const position = this.seen ?? this.position,
+      last = this.seen?.last;
+    const own = this.seen
+      ? { moves: last ? [{ parts: last.parts, seat: last.seat, kind: "played" }] : [] }
+      : (this.owner.look?.(this.step) ?? {});
+    this.passes ||= position?.choices.some(c => c.parts[0] === "pass"); // the field stays, so that the board does not jump
     const look = {
       quarters: this.quarters,
       labels: this.game.view.labels,
       held: position?.hands,
       pass: this.passes ? t("pass") : null,
       ...own,
-      ...this.chooser.look(this.owner.quiet),
+      ...(this.seen ? {} : this.chooser.look(this.owner.quiet)),
     };
-    const board = this.overlay ? position.board : this.game.view.board;
-    const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.owner.base?.() ?? this.step];
+    const isOther = this.overlay || !!this.seen,
+      board = isOther ? position.board : this.game.view.board;
+    const frame = isOther ? framesOf(board)[0] : this.game.frames[this.owner.base?.() ?? this.step];
     this.geometry = draw(this.svg, board, frame, look);
+    if (this.motion?.to === frame) animate(this.svg, board, this.geometry, this.motion);
     this.chooser.geometry = this.geometry;
     return this.geometry;
   }
 
-  /** Say what lies under the cursor. */
+  /** Announce the cell under the cursor to screen readers. */
   tell(name) {
     const board = this.overlay ? this.position.board : this.game.view.board;
     const frame = this.overlay ? framesOf(board)[0] : this.game.frames[this.step];
     const cell = board.cells.findIndex(c => c[0] === name),
       piece = board.pieces[frame.shown.get(cell)];
-    const taken = this.chooser.selection?.taken.join(" ") || "";
-    this.cursorLine.textContent = [taken && taken + ",", name === "pass" ? t("pass") : name, piece ? piece[1] : ""]
+    const taken = this.chooser.selection?.taken.map(word).join(" ") || "";
+    this.cursorLine.textContent = [taken && taken + ",", name === "pass" ? t("pass") : word(name), piece ? piece[1] : ""]
       .filter(Boolean)
       .join(" ");
   }
@@ -170,6 +239,7 @@ export class BoardPanel {
       Home: () => this.go(0),
       End: () => this.go(Infinity),
       r: () => this.turn(),
+      a: () => this.autoplay(),
       ...this.owner.keys,
     }[event.key];
     if (!act || (event.target === this.slider && event.key.startsWith("Arrow"))) return;
@@ -178,41 +248,49 @@ export class BoardPanel {
   }
 }
 
-/** What was played last, in the colour of who played it. */
+/** The mark of a turn's move, in the colour of its seat. */
 export function playedMoves(turn) {
   return turn && turn.parts && turn.parts.length && turn.parts[0] !== "pass"
     ? [{ parts: turn.parts, seat: turn.seat, kind: "played" }]
     : [];
 }
 
-/** The list of moves. `notes(turn, i)` gives what else stands beside one. */
+/** The list of moves. `notes(turn, i)` returns what is shown next to a move, `below(i)` what is shown below it. */
 export class MoveList {
-  constructor(go, notes = () => []) {
-    Object.assign(this, { go, notes, shown: 0, rows: [] });
-    this.element = h("ol", { class: "moves", id: "moves", tabindex: 0, "aria-label": t("moves") });
+  constructor(go, notes = () => [], below = () => []) {
+    Object.assign(this, { go, notes, below, shown: 0, rows: [] });
+    this.element = h("ol", {
+      class: "moves",
+      id: "moves",
+      tabindex: 0,
+      "aria-label": t("moves"),
+      "data-empty": t("no_moves"),
+    });
+    new ResizeObserver(() => this.reveal()).observe(this.element);
   }
 
   row(turn, i) {
-    const foul = isFoul(turn);
+    const isLost = isForfeit(turn);
     return h(
       "li",
       {},
       h(
         "button",
-        { type: "button", onclick: () => this.go(i + 1), class: foul ? "foul" : "" },
-        h("span", { class: "ply" }, turn.ply),
+        { type: "button", onclick: () => this.go(i + 1), class: isLost ? "foul" : "" },
+        h("span", { class: "ply" }, turn.ply + 1),
         seatTag(turn.seat, h("span", { class: "what" }, moveText(turn))),
         h("span", { class: "notes" }, this.notes(turn, i)),
-        foul || turn.verdict === "resigned"
+        isLost || turn.verdict === "resigned"
           ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (turn.reason ? ": " + turn.reason : ""))
           : null,
       ),
+      this.below(i),
     );
   }
 
-  /** Bring the list up to the turns; what stands there already stays, or is made anew. */
-  update(turns, anew = false) {
-    if (anew || turns.length < this.rows.length) {
+  /** Add the new turns; with `all` make the whole list again. */
+  update(turns, all = false) {
+    if (all || turns.length < this.rows.length) {
       this.element.replaceChildren();
       this.rows = [];
     }
@@ -231,7 +309,7 @@ export class MoveList {
   }
 
   mark(step) {
-    this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    this.element.querySelector(":scope > li > [aria-current]")?.removeAttribute("aria-current");
     const row = this.rows[step - 1],
       box = this.element;
     if (!row) {
@@ -239,13 +317,21 @@ export class MoveList {
       return;
     }
     row.firstChild.setAttribute("aria-current", "step");
+    this.reveal();
+  }
+
+  /** Scroll to the marked row if it is out of sight. */
+  reveal() {
+    const box = this.element,
+      row = box.querySelector("[aria-current]")?.parentElement;
+    if (!row) return;
     if (row.offsetTop < box.scrollTop || row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight) {
       box.scrollTop = row.offsetTop - box.clientHeight / 2;
     }
   }
 }
 
-/** What a player's search told, in a line. */
+/** A player's report of its search as one line. */
 export function infoText(info) {
   if (!info) return "";
   const value = info.share != null ? percent(info.share) : info.score != null ? number(info.score) : null;
@@ -253,13 +339,13 @@ export function infoText(info) {
     value,
     info.depth != null ? t("depth", { depth: info.depth }) : null,
     info.nps ? t("speed", { speed: many(info.nps) }) : null,
-    (info.line || []).slice(0, 4).join(" · "),
+    lineText((info.line || []).slice(0, 4), info.parts),
   ]
     .filter(Boolean)
     .join("  ");
 }
 
-/** Win probabilities or scores that players told, as curves for the graph. */
+/** Win probabilities or scores that players reported, as curves for the graph. */
 export function toldCurves(view) {
   const seats = view.players.map((p, seat) => seat).filter(seat => view.players[seat] !== null);
   const infos = view.turns.map(turn => turn.info);
@@ -287,7 +373,7 @@ export function toldCurves(view) {
   return { curves: infos.some(Boolean) ? curves : [], ticks };
 }
 
-/** The scores of the seats as curves, where nobody tells anything else. */
+/** The scores of the seats as curves. */
 export function scoreCurves(view) {
   const all = view.scores.flat().filter(s => s != null),
     least = Math.min(0, ...all),
@@ -312,7 +398,7 @@ export function timeBars(turns) {
   return turns.map((turn, i) => ({ step: i + 1, seat: turn.seat, share: (turn.seconds || 0) / most }));
 }
 
-/** A graph with its title, clicked to go somewhere. */
+/** A graph with its title. A click goes to a step. */
 export class GraphPanel {
   constructor(go, title) {
     this.title = h("h2", {}, title);
@@ -322,11 +408,11 @@ export class GraphPanel {
     this.svg.setAttribute("role", "img");
     this.svg.addEventListener("click", event => go(stepAt(this.svg, event, this.data?.steps ?? 0)));
     this.legend = h("p", { class: "legend" });
-    this.element = h("section", { class: "card" }, this.title, this.svg, this.legend);
+    this.element = h("section", { class: "card graph-card" }, this.title, this.svg, this.legend);
   }
 
   draw(data, view, title) {
-    this.data = data;
+    this.data = data = { ...data, height: innerWidth > 860 ? 160 : 110 };
     if (title) this.title.textContent = title;
     this.svg.setAttribute("aria-label", this.title.textContent);
     drawGraph(this.svg, data);
@@ -338,15 +424,17 @@ export class GraphPanel {
           who(view, seat) + (data.percent && last != null ? ` ${percent(points[data.at] ?? last)}` : ""),
         );
       }),
+      data.times?.length ? h("span", { class: "dim" }, t("time_bars")) : "",
     );
   }
 }
 
-/** The players with scores, clocks and what they think. */
+/** The players with their scores, clocks and searches. */
 export class PlayersPanel {
   constructor() {
     this.element = h("section", { class: "card players", "aria-label": t("players") });
     this.clocks = [];
+    this.left = []; // milliseconds on each clock at the shown step
     this.thoughts = [];
   }
 
@@ -360,6 +448,9 @@ export class PlayersPanel {
         const clock = (this.clocks[seat] = h("span", { class: "clock", title: t("time_left") }));
         const thought = (this.thoughts[seat] = h("div", { class: "thought" }));
         const place = result?.places?.[seat];
+        const own = view.turns.slice(0, step).filter(turn => turn.seat === seat);
+        this.left[seat] =
+          step === view.turns.length ? view.clocks?.[seat] : (own.at(-1)?.clock ?? view.clock?.ms?.[seat]);
         return h(
           "div",
           { class: "player" + (active === seat ? " active" : "") },
@@ -381,7 +472,7 @@ export class PlayersPanel {
 
   setClock(view, seat, elapsed) {
     const clock = this.clocks[seat],
-      left = view.clocks?.[seat];
+      left = this.left[seat];
     if (!clock || left == null || !view.clock?.runs?.[seat]) return;
     const now = left - elapsed;
     clock.textContent = duration(now);

@@ -1,6 +1,24 @@
-// Where a game is set up: who plays, how strong, on what clock, from where.
-import { framesOf, draw } from "./board.js";
-import { get, guarded, h, post, say, settings, seatTag, sourceFrom, t } from "./page.js";
+// The form that sets up a game: players, strength, clock, start.
+import { draw, framesOf } from "./board.js";
+import {
+  capital,
+  gameTitle,
+  get,
+  guarded,
+  h,
+  moment,
+  post,
+  quartersOf,
+  say,
+  seatTag,
+  settings,
+  sourceFrom,
+  speed,
+  speedBox,
+  t,
+  word,
+} from "./page.js";
+import { howToPlay } from "./rules.js";
 
 const STRENGTHS = [
   "nodes:50",
@@ -31,10 +49,11 @@ export async function lobby(main, { parameters, games }) {
     wanted = fixed || source.game || settings.get("game", games.games[0].name);
   let game = games.games.find(g => g.name === wanted) || games.games[0];
   const preview = h("section", { class: "card board-card" }),
+    rules = h("div", {}),
     form = h("form", { class: "card lobby", id: "lobby" });
   const under = h("section", { class: "card", id: "going", hidden: true });
   main.append(
-    h("div", { class: "game" }, h("div", { class: "left" }, preview), h("div", { class: "right" }, form, under)),
+    h("div", { class: "game" }, h("div", { class: "left" }, preview, rules), h("div", { class: "right" }, form, under)),
   );
 
   async function showBoard() {
@@ -46,8 +65,10 @@ export async function lobby(main, { parameters, games }) {
     svg.setAttribute("id", "board");
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", t("board_of", { game: game.title }));
-    draw(svg, position.board, framesOf(position.board)[0], { quarters: settings.get("quarters." + game.name, 0) });
     preview.replaceChildren(h("div", { class: "board-box" }, svg));
+    if (rules.dataset.game !== game.name) rules.replaceChildren(howToPlay(game));
+    rules.dataset.game = game.name;
+    draw(svg, position.board, framesOf(position.board)[0], { quarters: quartersOf(game.name, position.board) });
   }
   const asked = {};
   const optionsOf = async name => (await (asked[name] ??= get("games/" + name))).built_in;
@@ -63,11 +84,12 @@ export async function lobby(main, { parameters, games }) {
     );
 
   function seatRow(seat, chosen) {
-    const engines = game.built_in.map(p => ["engine:" + p.name, p.name]);
+    const engines = game.built_in.map(p => ["engine:" + p.name, word(p.name)]);
     const player = h(
       "select",
       { "aria-label": t("seat_player", { seat: seat + 1 }), id: `seat${seat}`, onchange: () => details() },
       h("option", { value: "person" }, t("you")),
+      h("option", { value: "guest" }, t("guest")),
       h(
         "optgroup",
         { label: t("engines") },
@@ -93,11 +115,26 @@ export async function lobby(main, { parameters, games }) {
       STRENGTHS.map(value => h("option", { value }, strengthText(value))),
     );
     strength.value = STRENGTHS.includes(chosen.strength) ? chosen.strength : "nodes:1000";
+    const named = h("input", {
+      id: `name${seat}`,
+      class: "name",
+      maxLength: 40,
+      autocomplete: "off",
+      placeholder: t("your_name"),
+      "aria-label": t("seat_name", { seat: seat + 1 }),
+      value: chosen.name || "",
+    });
     const more = h("details", { class: "engine-options" }, h("summary", {}, t("engine_options")));
     const details = async () => {
       const name = player.value.split(":").slice(1).join(":"),
         is = player.value.startsWith("engine:");
       strength.hidden = !is;
+      const isGuest = player.value === "guest";
+      named.hidden = !isGuest && player.value !== "person";
+      named.placeholder = t(isGuest ? "guest_name" : "your_name");
+      const names = [...form.querySelectorAll("input.name:not([hidden])")].map(field => field.value),
+        own = settings.get("name", "");
+      if (!named.hidden && !isGuest && !named.value && !names.includes(own)) named.value = own;
       more.hidden = true;
       const known = is ? (await optionsOf(game.name)).find(p => p.name === name)?.options || [] : [];
       more.hidden = !known.length;
@@ -106,8 +143,8 @@ export async function lobby(main, { parameters, games }) {
         ...known.map(option =>
           h(
             "label",
-            { title: option.help },
-            option.name,
+            {},
+            capital(option.help),
             " ",
             option.type === "switch"
               ? h("input", {
@@ -131,17 +168,20 @@ export async function lobby(main, { parameters, games }) {
     };
     details().catch(() => {});
     return {
-      element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, more),
+      element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, named, more),
       get player() {
         return player.value;
       },
       get strength() {
         return strength.value;
       },
+      get name() {
+        return named.hidden ? "" : named.value.trim();
+      },
       get seat() {
         const [kind, ...rest] = player.value.split(":"),
           name = rest.join(":");
-        if (kind === "person" || kind === "nobody") return { kind };
+        if (["person", "guest", "nobody"].includes(kind)) return { kind, name: this.name };
         if (kind === "program") return { kind, name };
         const [limit, n] = strength.value.split(":"),
           set = {};
@@ -158,6 +198,8 @@ export async function lobby(main, { parameters, games }) {
   function fill() {
     const kept = settings.get("seats." + game.name, []);
     const rows = Array.from({ length: game.players }, (_, seat) => seatRow(seat, kept[seat] || {}));
+    const isWatched = () => !rows.some(row => ["person", "guest"].includes(row.player)),
+      pace = speedBox(speed());
     const clock = h("input", {
       type: "number",
       id: "clock",
@@ -216,8 +258,8 @@ export async function lobby(main, { parameters, games }) {
               game.options.map(option =>
                 h(
                   "label",
-                  { title: option.help },
-                  option.name,
+                  {},
+                  capital(option.help),
                   " ",
                   h("input", {
                     ...(typeof option.default === "boolean"
@@ -227,19 +269,23 @@ export async function lobby(main, { parameters, games }) {
                     "data-default": String(option.default),
                     onchange: guarded(() => showBoard()),
                   }),
-                  h("span", { class: "dim" }, " ", option.help),
                 ),
               ),
             ],
       ),
+      pace,
       h("button", { class: "main", type: "submit", id: "start" }, t("start")),
     );
+    form.onchange = () => (pace.hidden = !isWatched());
+    form.onchange();
     form.onsubmit = guarded(async event => {
       event.preventDefault();
       settings.set(
         "seats." + game.name,
-        rows.map(row => ({ player: row.player, strength: row.strength })),
+        rows.map(row => ({ player: row.player, strength: row.strength, name: row.name })),
       );
+      const own = rows.find(row => row.player === "person" && row.name);
+      if (own) settings.set("name", own.name);
       if (!from && rows.every(row => row.player === "nobody")) return say(t("nobody_plays"), true);
       const made = await post("matches", {
         game: game.name,
@@ -250,6 +296,7 @@ export async function lobby(main, { parameters, games }) {
         person_clock: personClock.checked,
         from,
         pace: step.checked ? "pause" : "run",
+        delay: isWatched() ? speed() : 0,
       });
       location.hash = "#/match/" + made.id;
       return undefined;
@@ -274,12 +321,15 @@ export async function lobby(main, { parameters, games }) {
 }
 
 export function matchLine(m, games) {
-  const title = games.games.find(g => g.name === m.game)?.title || m.game;
+  const won = m.places?.flatMap((place, seat) => (place === 1 ? [word(m.players[seat])] : [])) || [];
+  const about = m.over
+    ? [moment(m.started), word(m.error) || (won.length === 1 ? t("won", { who: won[0] }) : ""), t("turns_over", { n: m.turns })]
+    : [t("turns", { n: m.turns })];
   return h(
     "li",
     {},
-    h("a", { href: "#/match/" + m.id }, `${title}: ${m.players.map(p => p ?? "–").join(", ")}`),
+    h("a", { href: "#/match/" + m.id }, gameTitle(games, m)),
     " ",
-    h("span", { class: "dim" }, t(m.over ? "turns_over" : "turns", { n: m.turns })),
+    h("span", { class: "dim" }, about.filter(Boolean).join(" · ")),
   );
 }

@@ -1,7 +1,7 @@
-// Logs that are dropped on the page, or chosen: sent, checked and listed.
-import { fill, h, many, query, send, settings, t } from "./page.js";
+// Uploads logs that the user drops or chooses, and lists them.
+import { confirmed, fill, gameTitle, get, h, many, moment, query, remove, send, sourceQuery, t } from "./page.js";
 
-/** Files that were dropped: what is in folders, too, 500 at most. */
+/** The dropped files, also those in folders; at most 500. */
 export async function droppedFiles(entries) {
   const found = [];
   const walk = async entry => {
@@ -22,46 +22,67 @@ export async function droppedFiles(entries) {
 }
 
 let waiting = [];
-/** Files for the next look at #/review. */
+/** Keep files until #/review is shown. */
 export function takeFiles(files) {
   waiting = files;
 }
 
 export async function openLogs(main, { games }) {
   const list = h("ul", { class: "plain", id: "logs" }),
-    recent = settings.get("logs", []);
-  const line = ({ id, name, about, complaint }) =>
+    done = h("ul", { class: "plain", id: "reviews" });
+  const address = id => "#/review?log=" + id;
+  const title = entry => gameTitle(games, entry);
+  const line = ({ id, name, complaint, ...log }) =>
     h(
       "li",
       {},
-      id ? h("a", { href: "#/review?log=" + id }, name) : h("span", {}, name),
+      id ? h("a", { href: address(id) }, name) : h("span", {}, name),
       " ",
-      h("span", { class: complaint ? "bad" : "dim" }, complaint || about),
+      h("span", { class: complaint ? "bad" : "dim" }, complaint || title(log)),
+      " ",
+      id &&
+        confirmed("delete-" + id, "delete", "end_sure", async () => {
+          await remove("logs/" + id);
+          await show();
+        }),
     );
+  async function show() {
+    const [{ logs }, { reviews }] = await Promise.all([get("logs"), get("reviews")]);
+    const none = h("li", { class: "dim" }, t("none_now"));
+    fill(list, ...(logs.length ? logs.map(line) : [none]));
+    fill(
+      done,
+      reviews.reverse().map(r =>
+        h(
+          "li",
+          {},
+          h("a", { href: "#/review?" + sourceQuery(r.from) }, title(r)),
+          " ",
+          h("span", { class: "dim" }, moment(r.started), r.state === "done" ? "" : " · " + t("run_goes_on")),
+        ),
+      ),
+    );
+    done.parentElement.hidden = !reviews.length;
+  }
   async function open(files) {
     if (!files.length) return;
-    fill(list);
+    if (!list.querySelector("a, .bad")) fill(list);
     let only = null;
     for (const file of files) {
       const row = h("li", { class: "dim" }, `${file.name} …`);
-      list.append(row);
+      list.prepend(row);
       try {
         if (file.size > games.limits.log_bytes) throw new Error(t("too_large", { n: many(games.limits.log_bytes) }));
         const made = await send("logs?" + query({ name: file.name }), file),
-          view = made.view;
-        const entry = {
-          id: made.id,
-          name: file.name,
-          about: `${view.title}: ${view.players.filter(p => p != null).join(", ")}`,
-        };
+          { game, players } = made.view;
         only = made.id;
-        settings.set("logs", [entry, ...settings.get("logs", []).filter(l => l.id !== made.id)].slice(0, 20));
-        row.replaceWith(line(entry));
+        list.querySelector(`[href="${address(made.id)}"]`)?.parentElement.remove(); // the same log again
+        row.replaceWith(line({ id: made.id, name: file.name, game, players }));
       } catch (error) {
         row.replaceWith(line({ name: file.name, complaint: error.message }));
       }
     }
-    if (files.length === 1 && only) location.hash = "#/review?log=" + only;
+    if (files.length === 1 && only) location.hash = address(only);
   }
   const pick = (folder, key) => {
     const field = h("input", {
@@ -85,9 +106,9 @@ export async function openLogs(main, { games }) {
       h("p", { class: "dim" }, t("drop_note")),
     ),
     h("section", { class: "card" }, h("h2", {}, t("logs")), list),
+    h("section", { class: "card", hidden: true }, h("h2", {}, t("reviews_here")), done),
   );
-  if (recent.length) list.append(...recent.map(line));
-  else list.append(h("li", { class: "dim" }, t("none_now")));
+  await show();
   const files = waiting;
   waiting = [];
   await open(files);

@@ -1,5 +1,4 @@
-// A match: played here, or watched; also a game of a run that goes on.
-import { matchLine } from "./lobby.js";
+// A match of this server, and a running game of a run.
 import {
   BoardPanel,
   Game,
@@ -11,34 +10,35 @@ import {
   timeBars,
   toldCurves,
 } from "./game.js";
+import { invite } from "./guests.js";
+import { Openings } from "./openings.js";
 import {
+  confirmed,
   duration,
   fill,
   follow,
   get,
   guarded,
   h,
+  logName,
+  moveText,
   percent,
   post,
   query,
   remove,
+  resultText,
   say,
+  settingBox,
   settings,
   sourceQuery,
+  speed,
+  speedBox,
   t,
   who,
 } from "./page.js";
+import { counting, howToPlay } from "./rules.js";
 
-/** How a game ended, in words. */
-export function resultText(view) {
-  const { result } = view;
-  if (!result) return "";
-  const first = result.places.flatMap((place, seat) => (place === 1 ? [who(view, seat)] : []));
-  const won = first.length === 1 ? t("won", { who: first[0] }) : t("shared", { who: first.join(", ") });
-  return result.reason && !["score", "draw"].includes(result.termination)
-    ? `${won} ${t("because", { reason: result.reason })}`
-    : won;
-}
+const LOOK_AT_END = 1500; // ms on the last position before the next game of a run
 
 export async function match(main, { name, path, games }) {
   const live = name === "live",
@@ -48,12 +48,17 @@ export async function match(main, { name, path, games }) {
   let state = live
     ? { view: await get("view?" + sourceQuery(source)), people: [], asking: null, thinking: null }
     : await get(base);
+  const about = games.games.find(g => g.name === state.view.game);
   let game = new Game(state.view),
     hinted = null,
     pending = null,
     since = performance.now(),
     plans = [];
   const ask = (verb, body = {}) => post(`${base}/${verb}`, body);
+  const mine = state.mine || [],
+    guested = state.guests?.length > 0; // then there are no hints, and no move is taken back
+  /** What a human at this browser is asked. */
+  const own = () => (state.asking && mine.includes(state.asking.seat) ? state.asking : null);
 
   const status = h("p", { class: "status", id: "status", role: "status" });
   const list = new MoveList(
@@ -63,9 +68,10 @@ export async function match(main, { name, path, games }) {
         .filter(Boolean)
         .join("  "),
   );
-  const players = new PlayersPanel();
+  const players = new PlayersPanel(),
+    counted = h("div", {});
   const graph = new GraphPanel(step => panel.go(step), t("told_graph"));
-  const remarks = h("pre", { class: "remarks", id: "remarks", tabindex: 0, "aria-label": t("remarks") });
+  const remarks = h("pre", { class: "remarks", id: "remarks", translate: "no", tabindex: 0, "aria-label": t("remarks") });
   const remarkBox = h("details", { class: "card" }, h("summary", {}, t("remarks")), remarks);
   const files = h("div", { class: "files" }),
     fileBox = h(
@@ -89,7 +95,7 @@ export async function match(main, { name, path, games }) {
         event.preventDefault();
         const text = typed.value.trim();
         if (!text) return;
-        await ask("move", { step: state.asking?.step ?? game.steps, text });
+        await ask("move", { step: own()?.step ?? game.steps, text });
         typed.value = "";
       }),
     },
@@ -100,69 +106,48 @@ export async function match(main, { name, path, games }) {
     h("button", { id, type: "button", onclick: guarded(act), ...extra }, t(key));
   const undo = button("undo", "undo", () => takeBack()),
     hint = button("hint", "hint", () => giveHint());
-  const resign = button("resign", "resign", async () => {
-    if (resign.dataset.sure) await ask("resign", state.asking ? {} : { seat: state.people[0] });
-    else {
-      resign.dataset.sure = "1";
-      resign.textContent = t("resign_sure");
-      setTimeout(() => {
-        delete resign.dataset.sure;
-        resign.textContent = t("resign");
-      }, 3000);
-    }
-  });
-  const save = h(
-    "a",
-    { class: "button", id: "save", href: "api/text?" + sourceQuery(source), download: "" },
-    t("save"),
+  const resign = confirmed("resign", "resign", "resign_sure", () =>
+    ask("resign", { seat: own()?.seat ?? mine[0] }),
   );
+  const save = h("a", { class: "button", id: "save" }, t("save"));
+  const saveLater = h("p", { class: "dim", id: "save-later" }, t(about?.chance ? "save_later" : "save_after"));
   const onward = h("a", { class: "button", id: "play-on" }, t("play_from_here"));
   const reviewed = h(
     "a",
     { class: "button", id: "to-review", href: "#/review?" + sourceQuery(source) },
     t("to_review"),
   );
-  const end = button("end", "end_match", () =>
-    remove(base).then(() => {
-      location.hash = "#/";
-    }),
-  );
+  const rematch = button("rematch", "rematch", async () => enter((await ask("rematch")).id));
+  const enter = id => (location.hash = "#/match/" + id);
+  const fresh = h("a", { class: "button", id: "new-game", href: "#/?game=" + state.view.game }, t("new_game"));
+  const end = confirmed("end", "end_match", "end_sure", async () => {
+    await remove(base);
+    location.hash = "#/";
+  });
   const pace = h(
     "div",
     { class: "pace", role: "group", "aria-label": t("pace") },
     ["run", "pause", "step"].map(kind =>
-      button("pace-" + kind, "pace_" + kind, () => ask("pace", { pace: kind, delay: +delay.value })),
+      button("pace-" + kind, "pace_" + kind, () => ask("pace", { pace: kind, delay: state.delay })),
     ),
   );
-  const delay = h("input", {
-    type: "range",
-    min: 0,
-    max: 2000,
-    step: 100,
-    value: state.delay || 0,
-    "aria-label": t("delay"),
-    id: "delay",
-    onchange: guarded(() => ask("pace", { pace: state.pace, delay: +delay.value })),
-  });
-  pace.append(h("label", { class: "delay" }, t("delay"), " ", delay));
-  const thinkBox = h(
-    "label",
-    { class: "think-box" },
-    h("input", {
-      type: "checkbox",
-      id: "thoughts",
-      checked: settings.get(state.people.length ? "thoughts" : "thoughts_watched", !state.people.length),
-      onchange: event => {
-        settings.set(state.people.length ? "thoughts" : "thoughts_watched", event.target.checked);
-        list.update(game.view.turns, true);
-        panel.go(panel.step);
-      },
-    }),
-    " ",
-    t("show_thoughts"),
+  const following = settingBox("follow-next", "follow_next", "follow_next", settings.get("follow_next", true), () => goNext());
+  const pacing = speedBox(
+    live ? speed() : state.delay,
+    guarded(delay => state.ended || live || games.guest || ask("pace", { pace: state.pace, delay })),
   );
+  pace.append(pacing, live ? following : "");
+  const thoughtsKey = state.people.length ? "thoughts" : "thoughts_watched",
+    marksKey = "moves." + state.view.game;
+  const thoughts = () => settings.get(thoughtsKey, !state.people.length),
+    marked = () => settings.get(marksKey, !state.view.board.corners); // finding rectangles is the game
+  const thinkBox = settingBox("thoughts", "show_thoughts", thoughtsKey, thoughts(), () => {
+    list.update(game.view.turns, true);
+    panel.go(panel.step);
+  });
+  const marksBox = settingBox("show-moves", "show_moves", marksKey, marked(), () => panel.draw());
+  marksBox.hidden = !state.people.length;
 
-  const thoughts = () => thinkBox.firstChild.checked;
   const panel = new BoardPanel({
     look: step => {
       const turn = game.view.turns[step - 1],
@@ -174,7 +159,7 @@ export async function match(main, { name, path, games }) {
       return { moves, changed: turn ? turn.seat : null };
     },
     stepped: step => {
-      const asked = state.asking && step === game.steps && state.asking.step === step;
+      const asked = own() && step === game.steps && state.asking.step === step;
       panel.position = asked ? state.asking.position : null;
       panel.chooser.offer(panel.position);
       list.mark(step);
@@ -183,12 +168,13 @@ export async function match(main, { name, path, games }) {
       drawGraph();
       if (fileBox.open) showFiles();
       onward.href = "#/play?" + sourceQuery({ ...source, step });
+      if (!openings.element.hidden) openings.moved();
     },
     chosen: choice => {
       const asking = state.asking;
       state.asking = null;
       hinted = null;
-      pending = { parts: choice.parts, seat: asking.seat, kind: "played" }; // at once, before the server has heard of it
+      pending = { parts: choice.parts, seat: asking.seat, kind: "played" }; // shown before the server answers
       panel.offer(null);
       ask("move", { step: asking.step, parts: choice.parts }).catch(error => {
         pending = null;
@@ -197,18 +183,24 @@ export async function match(main, { name, path, games }) {
         panel.go(panel.step);
       });
     },
+    marked,
     keys: live ? {} : { u: guarded(() => takeBack()), "?": guarded(() => giveHint()) },
   });
 
+  const openings = new Openings({
+    from: () => ({ ...source, step: panel.step }),
+    labels: () => game.view.labels,
+    link: move => "#/board?" + sourceQuery({ ...source, step: panel.step, moves: [move] }),
+  });
   const active = () =>
     game.view.over || state.ended ? null : (state.asking?.seat ?? state.thinking?.seat ?? game.view.to_move);
-  const takeBack = () => state.asking?.can_undo && ask("undo", { step: game.steps });
+  const takeBack = () => own()?.can_undo && ask("undo", { step: game.steps });
   async function giveHint() {
-    if (!state.asking) return;
+    if (!own() || guested) return;
     say(t("looking"));
     const found = await ask("hint", { step: state.asking.step });
     hinted = found.parts;
-    say(t("hint_is", { move: found.move }));
+    say(t("hint_is", { move: moveText(found) }));
     panel.draw();
   }
   async function showFiles() {
@@ -217,47 +209,68 @@ export async function match(main, { name, path, games }) {
     if (!step) return;
     const found = await get("files?" + query({ ...source, step }));
     if (step !== panel.step) return;
-    const box = (name, text) => [h("h3", {}, name), h("pre", { tabindex: 0, "aria-label": name }, text ?? "–")];
+    const box = (name, text) => [h("h3", {}, name), h("pre", { tabindex: 0, translate: "no", "aria-label": name }, text ?? "–")];
     fill(
       files,
       ...box("input.txt", found.input),
       ...box("output.txt", found.output),
-      ...(found.stderr ? box("stderr", found.stderr) : []),
+      ...(found.stderr ? box(t("remarks"), found.stderr) : []),
     );
   }
   function showStatus() {
     const view = game.view,
-      at = panel.step < game.steps ? t("step_of", { step: panel.step, steps: game.steps }) + ". " : "";
+      isRunning = !live && !state.asking && !state.thinking;
+    const waiting = isRunning && state.pace !== "run",
+      starting = isRunning && !waiting && !game.steps; // no player has been asked for a move yet
+    const at = panel.step < game.steps ? t("step_of", { step: panel.step, steps: game.steps }) + ". " : "";
     const text =
       state.error ||
       (view.result
         ? resultText(view)
         : state.asking
-          ? t("your_move", { who: who(view, state.asking.seat) })
-          : active() == null
+          ? t(own() ? "your_move" : "waits_for", { who: who(view, state.asking.seat) })
+          : state.ended
             ? t("waiting")
-            : state.pace === "pause"
+            : waiting
               ? t("paused")
-              : t("thinks", { who: who(view, active()) }));
+              : starting
+                ? t("starting")
+                : t("thinks", { who: who(view, active()) }));
+    fill(counted, counting(view));
     if (status.textContent !== at + text) status.textContent = at + text;
     status.classList.toggle("bad", !!state.error);
     status.dataset.state =
       view.result || state.ended || state.error
         ? "over"
         : state.asking
-          ? "asking"
-          : state.pace === "pause"
+          ? own()
+            ? "asking"
+            : "away"
+          : waiting
             ? "paused"
             : "thinking";
-    const playing = !view.result && !state.ended && !state.error;
+    const playing = !view.result && !state.ended && !state.error,
+      canSave = !playing || (!live && !about?.chance);
+    if (canSave) Object.assign(save, { href: "api/text?" + sourceQuery(source), download: logName(view) });
+    else save.removeAttribute("href");
+    save.setAttribute("aria-disabled", String(!canSave));
+    saveLater.hidden = canSave;
+    reviewed.hidden = fresh.hidden = playing || games.guest;
+    onward.hidden = (playing && !!about?.chance) || games.guest;
+    rematch.hidden = live || playing || games.guest;
     undo.disabled = !(state.asking && state.asking.can_undo);
-    hint.disabled = !state.asking;
-    resign.hidden = undo.hidden = hint.hidden = live || !state.people.length || !playing;
-    typing.hidden = resign.hidden || !state.asking;
-    pace.hidden = live || !playing;
-    end.hidden = live || !playing;
-    for (const b of pace.querySelectorAll("button"))
+    hint.disabled = !own();
+    resign.hidden = live || !mine.length || !playing;
+    undo.hidden = hint.hidden = resign.hidden || guested;
+    typing.hidden = resign.hidden || !own();
+    end.hidden = live || games.guest;
+    if (invitation) invitation.hidden = !playing;
+    openings.element.hidden = games.guest || (guested && playing);
+    if (!playing && pacing.parentElement === pace) marksBox.before(pacing); // of autoplay
+    for (const b of pace.querySelectorAll("button")) {
+      b.hidden = end.hidden || !playing;
       b.setAttribute("aria-pressed", String(b.id === "pace-" + state.pace));
+    }
   }
   function drawGraph() {
     const told = toldCurves(game.view),
@@ -272,13 +285,14 @@ export async function match(main, { name, path, games }) {
   }
   function showRemarks() {
     const lines = game.view.turns.flatMap(turn =>
-      (turn.said || []).map(([seat, text]) => `${turn.ply}  ${game.view.labels[seat] ?? "?"}: ${text}`),
+      (turn.said || []).map(([seat, text]) => `${turn.ply + 1}  ${game.view.labels[seat] ?? "?"}: ${text}`),
     );
     for (const [seat, text] of game.view.result?.said || []) lines.push(`…  ${game.view.labels[seat] ?? "?"}: ${text}`);
     remarks.textContent = lines.slice(-2000).join("\n");
     remarkBox.hidden = !lines.length;
   }
 
+  const invitation = guested && !games.guest ? await invite(base, state.view) : null;
   function everything() {
     main.querySelector("h1").textContent = game.view.title;
     document.title = `${game.view.title} – quartet`;
@@ -298,11 +312,12 @@ export async function match(main, { name, path, games }) {
         panel.element,
         h(
           "section",
-          { class: "card" },
-          status,
+          { class: "card extras" },
+          h("div", { class: "actions" }, save, onward, end),
+          saveLater,
           typing,
-          h("div", { class: "actions" }, undo, hint, resign, save, onward, reviewed, end),
-          pace,
+          state.people.length ? pace : null,
+          marksBox,
           thinkBox,
           h("p", { class: "dim keys" }, t(state.people.length ? "keys_match" : "keys_watch")),
         ),
@@ -310,17 +325,32 @@ export async function match(main, { name, path, games }) {
       h(
         "div",
         { class: "right" },
-        players.element,
-        h("section", { class: "card" }, h("h2", {}, t("moves")), list.element),
-        graph.element,
+        h(
+          "div",
+          { class: "side" },
+          players.element,
+          h(
+            "section",
+            { class: "card turn" },
+            status,
+            h("div", { class: "actions" }, undo, hint, resign, reviewed, rematch, fresh),
+            state.people.length ? null : pace,
+          ),
+          invitation,
+          h("section", { class: "card list" }, h("h2", {}, t("moves")), list.element),
+          graph.element,
+        ),
+        counted,
+        openings.element,
         remarkBox,
         fileBox,
+        about && howToPlay(about),
       ),
     ),
   );
   everything();
   panel.go(Infinity);
-  if (state.asking) panel.svg.focus({ preventScroll: true });
+  if (own()) panel.svg.focus({ preventScroll: true });
 
   const handlers = {
     state: event => {
@@ -377,7 +407,8 @@ export async function match(main, { name, path, games }) {
       }
     },
     pace: event => {
-      state.pace = event.pace;
+      Object.assign(state, { pace: event.pace, delay: event.delay });
+      pacing.lastChild.value = event.delay;
       showStatus();
     },
     end: event => {
@@ -386,10 +417,26 @@ export async function match(main, { name, path, games }) {
       plans = [];
       showRemarks();
       panel.go(panel.atEnd ? Infinity : panel.step);
+      goNext();
     },
+    rematch: event => enter(event.id), // also for guests, who cannot start one
     gone: event => say(event.error, true),
   };
-  const unfollow = follow(topic, handlers);
+  let others = [], // running games of the run
+    leaving = null;
+  /** When a game of a run has ended, go to the one that began last. */
+  function goNext() {
+    const [next] = others.filter(g => g.number !== source.number).sort((a, b) => b.number - a.number);
+    if (!live || leaving || !next || !following.firstChild.checked || !(state.ended || game.view.result)) return;
+    const address = `#/live/${encodeURIComponent(path[0])}/${next.number}`;
+    leaving = setTimeout(() => location.replace(address), LOOK_AT_END);
+  }
+  const seen = ({ live }) => {
+    others = live;
+    goNext();
+  };
+  const unfollow = follow(topic, handlers),
+    unfollowRun = live ? follow("run/" + path[0], { state: event => seen(event.run), live: seen }) : () => {};
   const ticking = setInterval(() => {
     const seat = state.asking?.seat ?? state.thinking?.seat;
     if (seat != null && panel.atEnd && !game.view.over && state.pace !== "pause")
@@ -397,53 +444,10 @@ export async function match(main, { name, path, games }) {
   }, 200);
   return () => {
     unfollow();
+    unfollowRun();
+    clearTimeout(leaving);
     clearInterval(ticking);
+    openings.close();
     panel.close();
   };
-}
-
-/** What can be watched now. */
-export async function watch(main, { games }) {
-  const here = h("ul", { class: "plain", id: "matches" }),
-    there = h("ul", { class: "plain", id: "live-games" });
-  main.append(
-    h(
-      "div",
-      { class: "columns" },
-      h(
-        "section",
-        { class: "card" },
-        h("h1", {}, t("matches_here")),
-        here,
-        h("p", {}, h("a", { class: "button", href: "#/" }, t("new_game"))),
-      ),
-      h("section", { class: "card" }, h("h1", {}, t("games_of_runs")), there),
-    ),
-  );
-  async function refresh() {
-    const { matches } = await get("matches");
-    fill(
-      here,
-      ...(matches.length ? matches.map(m => matchLine(m, games)) : [h("li", { class: "dim" }, t("none_now"))]),
-    );
-    if (!games.runs) return fill(there, h("li", { class: "dim" }, t("none_now")));
-    const { runs } = await get("runs"),
-      going = runs.filter(r => r.state === "goes on").slice(0, 8);
-    const found = await Promise.all(going.map(r => get("runs/" + encodeURIComponent(r.name))));
-    const lines = found.flatMap(r =>
-      r.live.map(g =>
-        h(
-          "li",
-          {},
-          h("a", { href: `#/live/${encodeURIComponent(r.name)}/${g.number}` }, `${r.name} ${g.number}`),
-          " ",
-          h("span", { class: "dim" }, t("turns", { n: g.turns })),
-        ),
-      ),
-    );
-    return fill(there, ...(lines.length ? lines : [h("li", { class: "dim" }, t("none_now"))]));
-  }
-  await refresh();
-  const timer = setInterval(() => refresh().catch(() => {}), 2000);
-  return () => clearInterval(timer);
 }

@@ -1,5 +1,7 @@
-// What every view uses: elements, texts in the reader's language, requests, events.
-import { glyph, seatClass, svg } from "./board.js";
+// Shared by all views: elements, texts in the user's language, requests, events.
+import { glyph, seatClass, svg, usualQuarters } from "./board.js";
+import { loading, parsed, t, word } from "./language.js";
+export { capital, duration, known, languages, loadTexts, many, moment, number, percent, seconds, t, word } from "./language.js";
 
 /** An element with properties and children; strings become text, never markup. */
 export function h(name, properties = {}, ...children) {
@@ -8,18 +10,56 @@ export function h(name, properties = {}, ...children) {
     if (value == null || value === false) continue;
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (key === "class") made.className = value;
-    else if (key in made && !key.includes("-") && key !== "list" && key !== "form") made[key] = value;
+    else if (key in made && !key.includes("-") && !["list", "form", "translate"].includes(key)) made[key] = value;
     else made.setAttribute(key, value === true ? "" : value);
   }
   made.append(...children.flat(9).filter(child => child != null && child !== false));
   return made;
 }
 
-/** Replace what is in an element; what is null or false is left away. */
+/** Replace the content of an element; null and false are omitted. */
 export const fill = (element, ...children) =>
   element.replaceChildren(...children.flat(9).filter(child => child != null && child !== false));
 
-export const languages = { en: "English", ru: "Русский", ko: "한국어" };
+/** Make an element like another one, in place: focus, clicks, scroll positions and what a user has typed survive. */
+export function update(old, made) {
+  if (old.nodeName !== made.nodeName) return old.replaceWith(made);
+  if (old.nodeType === Node.TEXT_NODE) return old.data === made.data || (old.data = made.data);
+  for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const there = [...old.childNodes],
+    wanted = [...made.childNodes];
+  there.forEach((child, i) => (i < wanted.length ? update(child, wanted[i]) : child.remove()));
+  return old.append(...wanted.slice(there.length));
+}
+
+/** A table: columns are {title, value(row, i), kind: "n" for numbers}. */
+export const table = (columns, rows, extra = {}) =>
+  h(
+    "table",
+    extra,
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        columns.map(c => h("th", { class: c.kind || "", scope: "col" }, c.title)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((row, i) =>
+        h(
+          "tr",
+          {},
+          columns.map(c => h("td", { class: c.kind || "" }, c.value(row, i))),
+        ),
+      ),
+    ),
+  );
+
 export const settings = {
   get(name, otherwise) {
     try {
@@ -37,19 +77,45 @@ export const settings = {
   },
 };
 
-let table = {};
-export async function loadTexts() {
-  const known = settings.get("language", null);
-  const wanted = [known, ...navigator.languages.map(l => l.slice(0, 2))].find(l => languages[l]) || "en";
-  document.documentElement.lang = wanted;
-  table = await (await fetch(`static/messages/${wanted}.json`)).json();
-}
+/** Quarter turns of a game's board: as the user has turned it last, else as it fits the screen. */
+export const quartersOf = (game, board) => settings.get("quarters." + game, null) ?? usualQuarters(board);
 
-/** The text of a key, with {name} filled in. */
-export function t(key, values = {}) {
-  return (table[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-}
-export const known = key => key in table;
+/** A checkbox that is kept as a setting. */
+export const settingBox = (id, key, setting, checked, changed) =>
+  h(
+    "label",
+    { class: "check" },
+    h("input", {
+      type: "checkbox",
+      id,
+      checked,
+      onchange: event => {
+        settings.set(setting, event.target.checked);
+        changed();
+      },
+    }),
+    " ",
+    t(key),
+  );
+
+const SPEEDS = [0, 250, 500, 1000, 2000]; // milliseconds per move
+/** A list of speeds at which a user can follow moves; `changed` gets the choice, which is kept as a setting. */
+export const speedBox = (value, changed) => {
+  const choice = h(
+    "select",
+    {
+      id: "speed",
+      onchange: () => {
+        settings.set("speed", +choice.value);
+        changed?.(+choice.value);
+      },
+    },
+    SPEEDS.map(ms => h("option", { value: ms, selected: ms === value }, t("speed_" + ms))),
+  );
+  return h("label", { class: "check" }, t("pace_speed"), " ", choice);
+};
+/** Milliseconds per move. */
+export const speed = () => settings.get("speed", 500);
 
 export class Refusal extends Error {
   constructor(status, message) {
@@ -67,14 +133,17 @@ async function ask(method, path, body, type = "application/json") {
       headers: method === "GET" ? {} : { "Content-Type": type },
     });
   } catch {
+    lose("offline");
     throw new Refusal(0, t("no_server"));
   }
   const text = await answer.text();
+  await loading;
+  if (isGuarded(answer)) lose("access_lost");
   let data = {};
   try {
-    data = text ? JSON.parse(text) : {};
+    data = text ? parsed(text) : {};
   } catch {
-    data = { error: text.slice(0, 200) };
+    data = { error: word(text.trim().slice(0, 200)) };
   }
   if (!answer.ok) throw new Refusal(answer.status, data.error || `${answer.status}`);
   return data;
@@ -86,7 +155,7 @@ export const send = (path, bytes) => ask("POST", path, bytes, "application/octet
 export const query = values =>
   new URLSearchParams(Object.entries(values).filter(([, v]) => v != null && v !== "")).toString();
 
-/** The one stream of events of this tab: who follows what. */
+/** Handlers by topic. All topics share the one event stream of this tab. */
 const following = new Map();
 let stream = null,
   due = null;
@@ -99,44 +168,89 @@ export function follow(topic, handlers) {
   };
 }
 function reopen() {
-  // once for all changes of this turn of the loop
+  // once for all changes in this task of the event loop
   due ??= setTimeout(() => {
     due = null;
     if (stream) stream.close();
     stream = null;
-    offline(false);
     if (!following.size) return;
     stream = new EventSource(
       "api/events?" + [...following.keys()].map(topic => "topic=" + encodeURIComponent(topic)).join("&"),
     );
-    stream.onerror = () => offline(true);
-    stream.onopen = () => offline(false);
+    stream.onerror = ({ target }) => (target.readyState === EventSource.CLOSED ? check() : lose("offline"));
+    stream.onopen = found;
     for (const name of EVENTS) {
       stream.addEventListener(name, event => {
-        const data = JSON.parse(event.data),
+        const data = parsed(event.data),
           handlers = following.get(data.topic);
         if (handlers && handlers[name]) handlers[name](data);
       });
     }
   }, 0);
 }
-const EVENTS = ["state", "turn", "asking", "thinking", "pace", "end", "live", "failed", "line", "gone"];
-function offline(is) {
-  document.getElementById("offline").hidden = !is;
-}
+const EVENTS = ["state", "turn", "asking", "thinking", "pace", "end", "rematch", "live", "failed", "line", "gone"];
 
-/** A line for everybody, at the foot; it goes by itself. */
+/** Why the server cannot be used, as a key of the texts; empty if it can. */
+let lost = "";
+/** True for the answer to a request without a valid token. */
+const isGuarded = answer => answer.status === 403 && !answer.headers.get("content-type").includes("json");
+function lose(why) {
+  lost = why;
+  showConnection();
+}
+function found() {
+  const was = lost;
+  lose("");
+  if (was) document.dispatchEvent(new Event("reconnected"));
+}
+/** Say whether the server can be used. */
+export function showConnection() {
+  const line = document.getElementById("offline"),
+    text = lost && t(lost);
+  line.hidden = !lost;
+  if (line.textContent !== text) line.textContent = text;
+}
+/** Ask the server for something small. */
+export async function check() {
+  try {
+    if (isGuarded(await fetch("static/icon.svg"))) return lose("access_lost");
+  } catch {
+    return lose("offline");
+  }
+  if (stream && stream.readyState !== EventSource.OPEN) reopen();
+  return found();
+}
+let ticks = 0;
+setInterval(() => {
+  ticks += 1; // a tab without a stream learns only so whether the server is there
+  if (lost || (!stream && !document.hidden && ticks % 5 === 0)) check();
+}, 2000);
+
+/** Show a message at the foot of the page for 8 s. */
 let fading = null;
 export function say(text, bad = false) {
   const line = document.getElementById("said");
   line.textContent = text;
   line.className = bad ? "bad" : "";
+  keepClear();
   clearTimeout(fading);
   fading = setTimeout(() => {
     line.textContent = "";
   }, 8000);
 }
-/** What a handler does, its refusal said aloud. */
+/** Put the message where it covers no control. */
+export function keepClear() {
+  const line = document.getElementById("said");
+  const controls = [...document.querySelectorAll("a, button, input, select, summary, .board")]
+    .filter(control => control.checkVisibility())
+    .map(control => control.getBoundingClientRect());
+  const { left, right, height } = line.getBoundingClientRect();
+  const isFree = top =>
+    controls.every(box => box.right <= left || box.left >= right || box.bottom <= top || box.top >= top + height);
+  const tops = Array.from({ length: Math.floor((innerHeight - height) / 4) }, (_, i) => 4 * i);
+  line.style.top = `${scrollY + (tops.find(isFree) ?? 0)}px`; // it scrolls with them
+}
+/** A handler that shows the message of a refused request. */
 export const guarded =
   act =>
   async (...given) => {
@@ -159,25 +273,19 @@ export function seatTag(seat, text) {
 export const who = (view, seat) => {
   const player = view.players[seat],
     label = view.labels[seat];
-  return player && player !== label ? `${label} ${player}` : label;
+  return player && player !== label ? t("who", { label, player: word(player) }) : label;
 };
 
-export const number = (x, digits = 2) => (x == null ? "–" : String(Math.round(x * 10 ** digits) / 10 ** digits));
-export const percent = (x, digits = 1) => (x == null ? "–" : (100 * x).toFixed(digits) + " %");
-export const many = n =>
-  n == null ? "–" : n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1e3 ? Math.round(n / 1e3) + "k" : String(n);
-export const duration = ms => {
-  if (ms == null) return "–";
-  const s = Math.max(0, ms) / 1000;
-  return s >= 60
-    ? `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}`
-    : s.toFixed(s < 20 ? 1 : 0) + " s";
-};
-/** A turn's move, as a list shows it. */
-export const moveText = turn => (turn.move === "-" ? t("no_move") : turn.move);
-export const isFoul = turn => !["ok", "pass", "resigned"].includes(turn.verdict);
+/** The name and players of a game in a list. */
+export const gameTitle = ({ games }, { game, players }) =>
+  [games.find(g => g.name === game)?.title || game, players.filter(Boolean).map(word).join(", ")].filter(Boolean).join(": ");
+/** A turn's move as text. */
+export const moveText = ({ move, parts }) => (move === "-" ? t("no_move") : parts?.[0] === "pass" ? t("pass") : move);
+/** The moves of a line as text. */
+export const lineText = (line, parts = []) => line.map((move, i) => moveText({ move, parts: parts[i] })).join(" · ");
+export const isForfeit = turn => !["ok", "pass", "resigned"].includes(turn.verdict);
 
-/** A source as the address has it, and back. */
+/** A source as the query of an address, and back. */
 export function sourceQuery(source) {
   const { run, number: n, match, log, step, moves, game, position } = source;
   return query({
@@ -199,3 +307,60 @@ export function sourceFrom(parameters) {
   if (parameters.get("moves")) found.moves = parameters.get("moves").split(";");
   return found;
 }
+
+/** How a game ended, in one sentence. */
+export function resultText(view) {
+  const { result } = view;
+  if (!result) return "";
+  const first = result.places.flatMap((place, seat) => (place === 1 ? [who(view, seat)] : []));
+  const won = first.length === 1 ? t("won", { who: first[0] }) : t("shared", { who: first.join(", ") });
+  return result.reason && !["score", "draw"].includes(result.termination)
+    ? `${won} ${t("because", { reason: result.reason })}`
+    : won;
+}
+
+/** The name of the file with a game's log. */
+export const logName = view =>
+  [view.game, new Date(view.started ? 1000 * view.started : Date.now()).toISOString().slice(0, 10), ...view.players.filter(p => p != null)]
+    .map(word => word.replace(/[^\p{L}\p{N}._]+/gu, "-"))
+    .join("-") + ".txt";
+
+/** A button that acts at the second click, within 3 s after the first. */
+export function confirmed(id, key, sureKey, act) {
+  let timer = null;
+  const reset = () => {
+    clearTimeout(timer);
+    timer = null;
+    made.textContent = t(key);
+  };
+  const made = h(
+    "button",
+    {
+      id,
+      type: "button",
+      onclick: guarded(async () => {
+        if (timer !== null) {
+          reset();
+          return act();
+        }
+        made.textContent = t(sureKey);
+        timer = setTimeout(reset, 3000);
+        return undefined;
+      }),
+    },
+    t(key),
+  );
+  return made;
+}
+
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(t("copied"));
+  } catch {
+    say(text); // an address without encryption has no clipboard
+  }
+}
+/** A button that copies the page's address. */
+export const copyLink = () =>
+  h("button", { type: "button", id: "share", onclick: () => copyText(location.href) }, t("share"));

@@ -1,15 +1,37 @@
-// A game looked at afterwards: what every move lost, other lines, what an engine sees, and the better moves to find.
-import { EnginePanel } from "./engine.js";
+// The review of a game: losses, variations, engine analysis, and the exercise.
+import { ValueBar, reviewedValue, scoreValue } from "./bar.js";
+import { Comparison } from "./compare.js";
+import { Analysis } from "./engine.js";
 import { Exercise } from "./exercise.js";
-import { BoardPanel, Game, GraphPanel, MoveList, PlayersPanel, playedMoves, scoreCurves, timeBars } from "./game.js";
-import { FLAWS, SIGNS, tellSeats, tellTurn } from "./judged.js";
+import { BoardPanel, Game, GraphPanel, MoveList, PlayersPanel, playedMoves, timeBars } from "./game.js";
+import { FLAWS, SIGNS, shareCurves, tellDeeper, tellSeats, tellTurn } from "./judged.js";
+import { focused, lensKey, lensOptions } from "./lens.js";
+import { Lines } from "./lines.js";
 import { openLogs } from "./logs.js";
-import { resultText } from "./match.js";
-import { fill, follow, get, guarded, h, known, percent, post, say, sourceFrom, sourceQuery, t } from "./page.js";
+import { Openings } from "./openings.js";
+import {
+  copyLink,
+  fill,
+  follow,
+  get,
+  guarded,
+  h,
+  logName,
+  many,
+  percent,
+  post,
+  resultText,
+  say,
+  sourceFrom,
+  sourceQuery,
+  speed,
+  speedBox,
+  t,
+} from "./page.js";
+import { counting, howToPlay } from "./rules.js";
+import { Variations } from "./tree.js";
 
-/** What tells a lens from others: its name, and its seat where there is one for each. */
-const lensKey = (lens, all) =>
-  all.filter(o => o.name === lens.name).length > 1 ? `${lens.name} ${lens.seat}` : lens.name;
+const STEP = 4; // times the nodes in a deeper review
 
 export async function review(main, context) {
   const source = sourceFrom(context.parameters);
@@ -25,13 +47,15 @@ async function reviewGame(main, { parameters, games }, asked) {
   const about = games.games.find(g => g.name === view.game);
   let moves = asked.moves || [],
     found = { turns: {}, document: null, state: "waiting", done: 0, total: 0, error: "" };
+  const effort = parameters.has("nodes") ? "&nodes=" + parameters.get("nodes") : "";
   let before = false,
     lensAt = "",
     lenses = [],
     shownPosition = null,
-    fetching = 0;
+    fetching = 0,
+    marked = null; // the step whose tree shows the current move
 
-  // What is known of the turns.
+  // The review so far.
   const turnAt = i => found.document?.turns[i] ?? found.turns[i];
   const doc = () => found.document;
   const base = () =>
@@ -52,9 +76,16 @@ async function reviewGame(main, { parameters, games }, asked) {
         doc()?.turning_point === i ? h("span", { class: "dim", title: t("turning_point") }, "⚑") : null,
       ];
     },
+    i =>
+      [i, ...(i === game.steps - 1 ? [game.steps] : [])].map(step =>
+        tree.draw(step, moves.length && panel.step === step ? moves : null),
+      ),
   );
+  const drawTree = step => list.refresh(view.turns, Math.min(step, game.steps - 1));
+  const tree = new Variations(sourceQuery(source), (step, line) => enter(step, line), drawTree);
   const players = new PlayersPanel(),
-    graph = new GraphPanel(step => leaveLine(step), t("win_probability"));
+    graph = new GraphPanel(step => leaveLine(step), t("win_probability")),
+    bar = new ValueBar();
   const progress = h("progress", { max: 1, value: 0, "aria-label": t("reviewing") });
   const progressLine = h("p", { class: "progress", id: "progress" }, progress, h("span", { class: "dim" }));
   const now = h("section", { class: "card", id: "now", "aria-live": "polite" });
@@ -83,26 +114,11 @@ async function reviewGame(main, { parameters, games }, asked) {
       showLens();
     },
   });
-  const share = h(
-    "button",
-    {
-      type: "button",
-      id: "share",
-      onclick: async () => {
-        try {
-          await navigator.clipboard.writeText(location.href);
-          say(t("copied"));
-        } catch {
-          say(location.href);
-        }
-      },
-    },
-    t("share"),
-  );
   const onward = h("a", { class: "button", id: "play-on" }, t("play_from_here"));
 
   const panel = new BoardPanel({
     base,
+    bar: bar.element,
     quiet: true,
     look: () => {
       const turn = view.turns[panel.step - 1],
@@ -121,13 +137,14 @@ async function reviewGame(main, { parameters, games }, asked) {
             .forEach((c, i) => arrows.push({ parts: c.parts || [], kind: "best", width: 0.6, rank: i + 1 }));
       }
       if (exercise.task?.shown) arrows.push({ parts: exercise.task.shown, kind: "best" });
-      if (engine.analysis && !exercise.task)
-        for (const l of [...engine.analysis.lines].reverse())
-          arrows.push({ parts: l.parts[0] || [], kind: "hint", width: 1.2 - 0.25 * l.rank, rank: l.rank });
+      if (!exercise.task) arrows.push(...engine.arrows());
       return {
         moves: arrows,
         changed: moves.length || exercise.task || before || !turn ? null : turn.seat,
-        lens: focused(lenses.find(l => lensKey(l, lenses) === lensAt)),
+        lens: focused(
+          lenses.find(l => lensKey(l, lenses) === lensAt),
+          panel.chooser.pointed ?? panel.chooser.selection?.taken[0] ?? panel.chooser.selection?.cursor,
+        ),
       };
     },
     stepped: () => {
@@ -136,15 +153,7 @@ async function reviewGame(main, { parameters, games }, asked) {
     },
     chosen: guarded(async choice => {
       if (exercise.task) return exercise.attempt(choice);
-      const next = view.turns[base()];
-      if (!moves.length && next && next.move === choice.move) return panel.go(base() + 1);
-      if (!moves.length && base() !== panel.step) {
-        // a line from the board before the move
-        panel.step = base();
-        before = beforeBox.checked = false;
-      }
-      moves = [...moves, choice.move];
-      return refresh();
+      return choose(choice.move);
     }),
     keys: {
       n: () => mistake(1),
@@ -168,40 +177,44 @@ async function reviewGame(main, { parameters, games }, asked) {
     ended: () => panel.go(panel.step),
     draw: () => panel.draw(),
   });
-  const engine = new EnginePanel(about?.built_in[0]?.name || "bot", {
+  const lines = new Lines(
+    position => panel.preview(position),
+    (from, line) => enter(from.step, [...(from.moves || []), ...line]),
+  );
+  const engine = new Analysis((about?.built_in || []).map(p => p.name), {
+    lines,
     from: here,
     paused: () => exercise.task !== null,
-    draw: () => panel.draw(),
+    draw: () => {
+      showValue();
+      panel.draw();
+    },
   });
 
-  /** Of many regions or paths those that begin or lie under the pointer, or the best few. */
-  function focused(lens) {
-    const at = panel.chooser.pointed ?? panel.chooser.selection?.taken[0] ?? panel.chooser.selection?.cursor;
-    const some = (list, cells, rank) => {
-      if (list.length <= 8) return list;
-      const under = list.filter(r => cells(r).includes(at));
-      return under.length ? under.slice(0, 12) : [...list].sort((a, b) => rank(b) - rank(a)).slice(0, 6);
-    };
-    return (
-      lens && {
-        ...lens,
-        regions: some(
-          lens.regions,
-          r => r.cells,
-          r => r.value ?? r.cells.length,
-        ),
-        paths: some(
-          lens.paths,
-          p => [p[0]],
-          p => p.length,
-        ),
-      }
-    );
-  }
+  const openings = new Openings({
+    from: () => (exercise.task ? null : here()),
+    labels: () => view.labels,
+    enter: move => choose(move),
+  });
+  const comparison = new Comparison(view, panel, lines),
+    deeper = new Map(); // further reviews by number of the turn
+
   function leaveLine(step) {
     moves = [];
     exercise.stop();
     panel.go(step);
+  }
+  /** Show the position after a move: of the game or of a variation. */
+  function choose(move) {
+    if (!moves.length && view.turns[base()]?.move === move) return panel.go(base() + 1);
+    return enter(base(), [...moves, move]);
+  }
+  /** Show the variation of some moves after a step. */
+  function enter(step, line) {
+    panel.step = step;
+    before = beforeBox.checked = false;
+    moves = line;
+    refresh();
   }
   function shorten(length) {
     moves = moves.slice(0, length);
@@ -214,14 +227,16 @@ async function reviewGame(main, { parameters, games }, asked) {
     return undefined;
   }
 
-  /** The position that is looked at has changed. */
+  /** The shown position has changed. */
   function refresh() {
-    history.replaceState(null, "", "#/review?" + sourceQuery({ ...source, step: panel.step, moves }));
+    history.replaceState(null, "", "#/review?" + sourceQuery({ ...source, step: panel.step, moves }) + effort);
     onward.href = "#/play?" + sourceQuery({ ...source, step: base(), moves });
     shownPosition = null;
     panel.position = null;
     panel.overlay = false;
     panel.chooser.offer(null);
+    for (const step of new Set([marked ?? panel.step, panel.step])) drawTree(step);
+    marked = moves.length ? panel.step : null;
     list.mark(panel.step);
     players.update(view, Math.min(base(), game.steps), null);
     showNow();
@@ -235,11 +250,13 @@ async function reviewGame(main, { parameters, games }, asked) {
       moves.length || exercise.task ? 0 : 60,
     );
     engine.moved();
+    openings.moved();
   }
   async function fetchPosition(turn) {
-    const position = await post("position", here());
+    const { positions } = await post("position", { ...here(), trail: true });
     if (turn !== fetching) return;
-    shownPosition = position;
+    const position = (shownPosition = positions.at(-1));
+    if (moves.length) tree.add(base(), moves, positions);
     panel.offer(position.over ? null : position, moves.length > 0);
     if (moves.length > 0) {
       panel.position = position;
@@ -288,35 +305,46 @@ async function reviewGame(main, { parameters, games }, asked) {
   function showNow() {
     const i = panel.step - 1;
     now.hidden = exercise.task !== null;
-    tellTurn(now, view, i, turnAt(i), doc());
+    const buttons = lines.buttons.bind(lines, { ...source, step: i });
+    tellTurn(now, view, i, turnAt(i), doc(), buttons);
+    const found = deeper.get(i) || [];
+    for (const { turn, nodes } of found) now.append(tellDeeper(view.turns[i], turn, doc(), nodes, buttons));
+    const nodes = STEP * (found.at(-1)?.nodes ?? doc()?.engines[0].nodes);
+    if (nodes && i >= 0 && turnAt(i).label !== "forced") {
+      const act = guarded(event => deepen(i, nodes, event.target));
+      now.append(h("button", { type: "button", id: "deeper", onclick: act }, t("deeper", { n: many(nodes) })));
+    }
+    comparison.show(source, i, exercise.task || moves.length ? null : turnAt(i)).catch(() => {});
+    showValue();
+  }
+  /** Review a turn again with more nodes; the result is shown below the first one. */
+  async function deepen(i, nodes, button) {
+    Object.assign(button, { disabled: true, textContent: t("looking") });
+    try {
+      const turn = await post(`reviews/${found.id}/deeper`, { number: i, nodes });
+      deeper.set(i, [...(deeper.get(i) || []), { turn, nodes }]);
+    } finally {
+      showNow();
+    }
+  }
+  /** The bar shows what the running analysis finds, else the review. */
+  function showValue() {
+    const seen = exercise.task ? null : engine.best,
+      seat = shownPosition?.to_move;
+    if (seen?.shares) bar.show(view, seen.shares);
+    else if (seen && seen.score != null && seat != null && view.players.length === 2) {
+      const reach = Math.max(1, Math.abs(seen.score), ...view.turns.map((_, i) => Math.abs(turnAt(i)?.score ?? 0)));
+      bar.show(view, ...scoreValue(seat, seen.score, reach));
+    } else if (moves.length) bar.show(view, bar.element.hidden ? null : []);
+    else bar.show(view, ...reviewedValue(view, turnAt, doc(), base()));
   }
 
   function drawGraph() {
-    const seats = view.players.map((p, s) => s).filter(s => view.players[s] !== null),
-      turns = view.turns;
-    const shares = i => (i === 0 ? doc()?.start : turnAt(i - 1)?.shares);
-    const any = turns.some((_, i) => turnAt(i)?.shares);
-    const data = any
-      ? {
-          curves: seats.map(seat => ({
-            seat,
-            points: Array.from({ length: turns.length + 1 }, (_, i) => shares(i)?.[seat] ?? null),
-          })),
-          ticks: [0, 0.25, 0.5, 0.75, 1].map(p => [p, `${100 * p} %`]),
-          percent: true,
-        }
-      : scoreCurves(view);
-    const flaws =
-      any && !exercise.task
-        ? turns
-            .map((turn, i) => [turn, turnAt(i), i])
-            .filter(([, r]) => r?.shares && FLAWS.includes(r.label))
-            .map(([turn, r, i]) => ({ step: i + 1, seat: turn.seat, value: r.shares[turn.seat], sign: SIGNS[r.label] }))
-        : [];
+    const data = exercise.task ? { ...shareCurves(view, turnAt, doc()), flaws: [] } : shareCurves(view, turnAt, doc());
     graph.draw(
-      { ...data, flaws, times: timeBars(turns), steps: turns.length, at: panel.step },
+      { ...data, times: timeBars(view.turns), steps: view.turns.length, at: panel.step },
       view,
-      any ? t("win_probability") : view.score_name,
+      data.percent ? t("win_probability") : view.score_name,
     );
   }
 
@@ -335,14 +363,14 @@ async function reviewGame(main, { parameters, games }, asked) {
     h("h1", { class: "title" }, view.title),
     h(
       "div",
-      { class: "game" },
+      { class: "game reviewing" },
       h(
         "div",
         { class: "left" },
         panel.element,
         h(
           "section",
-          { class: "card" },
+          { class: "card extras" },
           h("p", { class: "status" }, view.complaint || (view.result ? resultText(view) : t("unfinished"))),
           view.notes?.length ? h("p", { class: "dim" }, view.notes.join("; ")) : null,
           h(
@@ -350,25 +378,33 @@ async function reviewGame(main, { parameters, games }, asked) {
             { class: "actions" },
             h("label", { class: "check" }, beforeBox, " ", t("board_before")),
             about?.lenses.length ? h("label", {}, t("lens"), " ", lensBox) : null,
-            share,
+            speedBox(speed()),
+            copyLink(),
             onward,
-            h("a", { class: "button", href: "api/text?" + sourceQuery(source), download: "" }, t("save")),
+            h("a", { class: "button", href: "api/text?" + sourceQuery(source), download: logName(view) }, t("save")),
           ),
           h("p", { class: "dim keys" }, t("keys_review")),
         ),
         line,
-        now,
+        comparison.element,
       ),
       h(
         "div",
         { class: "right" },
-        players.element,
-        graph.element,
-        progressLine,
+        h(
+          "div",
+          { class: "side" },
+          players.element,
+          graph.element,
+          progressLine,
+          h("div", { class: "pair" }, h("section", { class: "card list" }, h("h2", {}, t("moves")), list.element), now),
+        ),
         exercise.element,
         engine.element,
-        h("section", { class: "card" }, h("h2", {}, t("moves")), list.element),
+        openings.element,
         sums,
+        counting(view) ?? "",
+        about ? howToPlay(about) : "",
       ),
     ),
   );
@@ -376,19 +412,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   if (about?.lenses.length) {
     lensBox.append(h("option", { value: "" }, t("no_lens")));
     post("lenses", { ...source, step: 0 }).then(
-      got =>
-        lensBox.append(
-          ...got.lenses.map(lens => {
-            const words = known("lens_" + lens.name) ? t("lens_" + lens.name) : lens.title;
-            return h(
-              "option",
-              { value: lensKey(lens, got.lenses) },
-              lensKey(lens, got.lenses) === lens.name || !known("lens_" + lens.name)
-                ? words
-                : `${words} ${view.labels[lens.seat]}`,
-            );
-          }),
-        ),
+      got => lensBox.append(...lensOptions(got.lenses)),
       () => {},
     );
   }
@@ -402,16 +426,17 @@ async function reviewGame(main, { parameters, games }, asked) {
 
   let unfollow = () => {};
   let late = null;
+  const showReview = () => {
+    clearTimeout(late);
+    late = null;
+    drawGraph();
+    showProgress();
+    showNow();
+    if (!exercise.task) exercise.show();
+    panel.draw();
+  };
   const changed = () => {
-    // many turns may come at once
-    late ??= setTimeout(() => {
-      late = null;
-      drawGraph();
-      showProgress();
-      showNow();
-      if (!exercise.task) exercise.show();
-      panel.draw();
-    }, 50);
+    late ??= setTimeout(showReview, 50); // once for many turns
   };
   try {
     const made = await post("reviews", {
@@ -425,9 +450,13 @@ async function reviewGame(main, { parameters, games }, asked) {
       Object.assign(found, { document, state: "done", done: found.total });
       list.update(view.turns, true);
       list.mark(panel.step);
-      sums.hidden = false;
+      const nodes = STEP * document.engines[0].nodes;
       tellSeats(sums, view, document);
-      changed();
+      sums.append(
+        h("a", { class: "button", id: "deeper-all", href: `#/review?${sourceQuery(source)}&nodes=${nodes}` }, t("deeper_all", { n: many(nodes) })),
+      );
+      showReview();
+      sums.hidden = false;
     };
     unfollow = follow("review/" + made.id, {
       state: event => {
@@ -462,6 +491,8 @@ async function reviewGame(main, { parameters, games }, asked) {
   return () => {
     unfollow();
     engine.close();
+    openings.close();
+    lines.end();
     clearTimeout(late);
     fetching += 1;
     panel.close();

@@ -1,0 +1,61 @@
+"""Worker processes: they ignore Ctrl-C, end their programs on SIGTERM, and end with their
+parent."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core.signals import exit_on_signal
+
+GRACE = 10.0
+"""Seconds that a worker whose parent was killed has to end its programs."""
+
+busy = threading.Event()
+"""Set in a worker while it may have programs to end."""
+
+
+@contextmanager
+def no_ctrl_c() -> Iterator[None]:
+    """Delay Ctrl-C; a process that is started meanwhile does not receive it before
+    `start_worker`."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start_worker() -> None:
+    """Prepare a new worker process: leave Ctrl-C to the parent, end on SIGTERM and with the
+    parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see no_ctrl_c
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    # Last: before this line there is nothing to end, and the pool would print the exception.
+    exit_on_signal("SIGTERM")
+
+
+def _follow_parent() -> None:
+    """End this process when its parent has ended; an executor's worker would wait forever."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    parent.join()
+    if sys.platform != "win32":  # there programs are in a job that ends with this process
+        # SIGTERM raises an exception, which ends the programs of a running game.
+        os.kill(os.getpid(), signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while busy.is_set() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    os._exit(1)

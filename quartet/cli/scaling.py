@@ -1,0 +1,65 @@
+"""`quartet gauntlet --scale`: the win share against the same opponents as everyone's time grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.console import RenderableType
+
+from core.errors import QuartetError
+from quartet.cli import tables
+from quartet.cli.run_options import RunOptions
+
+
+def steps(settings: RunOptions, factors: str) -> list[RunOptions]:
+    """Return the options of each factor, a comma between two. Raises QuartetError."""
+    if not settings.clock and not settings.nodes:
+        raise QuartetError("--scale multiplies --clock and --nodes: pass one of them")
+    return [
+        replace(
+            settings,
+            clock=[times(text, factor) for text in settings.clock],
+            nodes=[times(text, factor) for text in settings.nodes],
+            out=settings.out and settings.out / f"x{factor:g}",
+        )
+        for factor in map(read, factors.split(","))
+    ]
+
+
+def read(text: str) -> float:
+    """Return a factor. Raises QuartetError if the text is not a positive number."""
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 0 < factor < math.inf:
+        raise QuartetError(f"--scale: {text!r} is not a positive number; write 1,3,10,30")
+    return factor
+
+
+def times(text: str, factor: float) -> str:
+    """Return [NAME=]VALUE with the value times a factor, at least 1; unchanged if it is no
+    number."""
+    name, equals, value = text.rpartition("=")
+    try:
+        return f"{name}{equals}{max(1, round(float(value) * factor))}"
+    except (ValueError, OverflowError):
+        return text
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Return the win shares of kept ratings by time or nodes as a table."""
+    grid = tables.grid("clock", "nodes", "games", "%", "±", left=("clock", "nodes"))
+    for record in records:
+        conditions, error = record["conditions"], record["error"]
+        grid.add_row(
+            conditions["clock"],
+            conditions["nodes"],
+            str(record["games"]),
+            f"{100 * record['share']:.1f}",
+            "" if error is None else f"{100 * error:.1f}",
+        )
+    return grid

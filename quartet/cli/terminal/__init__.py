@@ -1,0 +1,1 @@
+"""The terminal: boards in colour, keys, and a human who chooses moves."""

@@ -1,0 +1,181 @@
+"""Values of positions and of moves: searches with fixed nodes, turned into win probabilities.
+
+A move's value is the value of the position after it. If chance follows a move, it is the mean over
+all draws, weighted by their probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from quartet.review import figures
+
+if TYPE_CHECKING:
+    from core.rules import ChancePosition, Move
+    from quartet.review.calibration import Calibration
+    from quartet.review.engines import Analyser, SearchResult
+    from quartet.review.logged_game import LoggedGame
+
+SOLVE = 20
+"""Node limit of solving an ending, in multiples of a search's nodes."""
+DRAW_PART = 4
+"""Divisor of a search's nodes for each position after a draw."""
+MIN_NODES = 64
+
+
+@dataclass(frozen=True)
+class CalibratedEngine:
+    """An engine with the meaning of its scores.
+
+    Attributes:
+        analyser: Searches positions.
+        calibration: Turns scores into win probabilities; None if it is missing.
+    """
+
+    analyser: Analyser
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True)
+class PositionValue:
+    """The value of a position.
+
+    Attributes:
+        score: For one seat, in the engine's unit; None if the engine gives none.
+        shares: Win probability of every seat; None if unknown.
+        proven: True if the outcome is certain.
+        search: The search that found it; None if none ran.
+        nodes: Nodes of all searches that found it.
+    """
+
+    score: float | None = None
+    shares: tuple[float, ...] | None = None
+    proven: bool = False
+    search: SearchResult | None = None
+    nodes: int = 0
+
+    def rank(self, seat: int, *, by_score: bool = False) -> float:
+        """Return the number by which moves of a seat are compared: its win probability.
+
+        It is the score if that is unknown or, with `by_score`, always.
+        """
+        known = self.score if by_score or self.shares is None else self.shares[seat]
+        return -math.inf if known is None else known
+
+    def is_won(self, seat: int) -> bool:
+        """Return True if a seat has all but won."""
+        return self.shares is not None and self.shares[seat] >= 1 - figures.DECIDED
+
+    def minus(self, other: PositionValue, seat: int) -> float | None:
+        """Return by how much the win probability of a seat is higher; None if unknown."""
+        if self.shares is None or other.shares is None:
+            return None
+        return self.shares[seat] - other.shares[seat]
+
+    def shifted(self, old: PositionValue, new: PositionValue) -> PositionValue:
+        """Return the value plus the difference from `old` to `new`, win probabilities in 0 to 1."""
+        score, shares = self.score, self.shares
+        if score is not None and old.score is not None and new.score is not None:
+            score += new.score - old.score
+        if shares is not None and old.shares is not None and new.shares is not None:
+            changes = zip(shares, old.shares, new.shares, strict=True)
+            shares = tuple(min(1.0, max(0.0, share + b - a)) for share, a, b in changes)
+        return replace(self, score=score, shares=shares)
+
+    def seen_by(self, seat: int, position: Any) -> PositionValue:
+        """Return the value with the score for `seat` instead of the side to move."""
+        score = self.score
+        if score is not None and position.to_move != seat:
+            score = -score
+        if self.shares is not None and len(self.shares) > 2:
+            score = round(1000 * self.shares[seat], 1)
+        return replace(self, score=score)
+
+
+class GameSearch:
+    """Searches of one game's positions by one engine.
+
+    Attributes:
+        log: LoggedGame. engine: CalibratedEngine. nodes: Usual nodes per search.
+    """
+
+    def __init__(self, log: LoggedGame, engine: CalibratedEngine) -> None:
+        self.log, self.engine = log, engine
+        self.nodes = engine.analyser.nodes
+
+    def solve_endings(self) -> dict[int, PositionValue]:
+        """Return the values of the last positions, as far back as the engine can solve them."""
+        found: dict[int, PositionValue] = {}
+        for number in reversed(range(len(self.log.positions))):
+            value = self.solve(self.log.positions[number])
+            if value is None:
+                break
+            found[number] = value
+        return found
+
+    def solve(self, position: Any) -> PositionValue | None:
+        """Return a position's exact value for the side to move, or None."""
+        analyser = self.engine.analyser
+        value = analyser.solve(position, SOLVE * self.nodes) if analyser.solves else None
+        return None if value is None else PositionValue(*value, proven=True)
+
+    def value(self, position: Any, nodes: int | None = None) -> PositionValue:
+        """Search a position; the score is for the side to move."""
+        info = self.log.game.info
+        legal = [] if position.over or info.chance else position.legal()
+        if len(legal) == 1:  # engines do not search a forced move
+            child = position.play(legal[0])
+            after = self.value(child, nodes).seen_by(position.to_move, child)
+            return replace(after, search=None)
+        found = self.engine.analyser.analyse(position, nodes)
+        shares = found.shares if found.proven else None
+        if self.engine.calibration is not None and shares is None:
+            shares = self.engine.calibration.shares(
+                found, position.ply, position.to_move, info.players
+            )
+        return PositionValue(found.score, shares, found.proven, found, found.nodes)
+
+    def after_move(self, number: int, move: Move, nodes: int | None = None) -> PositionValue:
+        """Return a move's value for the mover of turn `number`, by a search after the move."""
+        draws = self.draws(number)
+        if draws is not None:
+            return self.mean(number, move, draws, nodes)
+        child = self.log.after(number, move)
+        return self.value(child, nodes).seen_by(self.log.turns[number].seat, child)
+
+    def draws(self, number: int) -> dict[int | None, float] | None:
+        """Return the possible draws after turn `number`; None if chance has no part."""
+        return draws_after(self.log.positions[number]) if self.log.game.info.chance else None
+
+    def mean(
+        self, number: int, move: Move, draws: dict[int | None, float], nodes: int | None = None
+    ) -> PositionValue:
+        """Return a move's mean value for the mover over the given draws."""
+        after, seat = self.log.positions[number].play(move), self.log.turns[number].seat
+        nodes = max(MIN_NODES, (nodes or self.nodes) // DRAW_PART)
+        scores, shares, proven, visited = [], [], len(draws) == 1, 0
+        for drawn, chance in draws.items():
+            position = after if after.over else after.reveal(drawn)
+            value = self.value(position, nodes).seen_by(seat, position)
+            proven, visited = proven and value.proven, visited + value.nodes
+            if value.score is not None:
+                scores.append(chance * value.score)
+            if value.shares is not None:
+                shares.append([chance * share for share in value.shares])
+        return PositionValue(
+            sum(scores) if len(scores) == len(draws) else None,
+            tuple(map(sum, zip(*shares, strict=True))) if len(shares) == len(draws) else None,
+            proven,
+            nodes=visited,
+        )
+
+
+def draws_after(position: ChancePosition) -> dict[int | None, float]:
+    """Return what chance can give the mover after its move, with the probabilities."""
+    bag = position.bags[position.to_move]
+    if not bag:
+        return {None: 1.0}
+    return {drawn: number / len(bag) for drawn, number in sorted(Counter(bag).items())}

@@ -1,0 +1,211 @@
+"""All runs in a folder. A run and its running games are read while a browser follows them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from core.errors import QuartetError
+from quartet.arena import catalogue, records
+from quartet.judge.logs import jsonl
+from quartet.judge.logs.jsonl import Header
+from quartet.judge.turn import Turn
+from quartet.web import views
+from quartet.web.errors import Refused
+from quartet.web.events import Topic
+from quartet.web.run_reader import RunReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from quartet.judge.turn import Result
+    from quartet.web.views import Json, Viewer
+
+    Events = list[tuple[str, Json]]
+    Look = Callable[[], Events]
+
+LIST_EVERY, RUN_EVERY, LIVE_EVERY = 2.0, 1.0, 0.25
+"""Seconds between two checks of the list of runs, of a run, and of a running game."""
+UNWATCHED = 5.0
+"""Seconds until an unwatched topic is no longer read."""
+REST = 20
+"""Pause after a check, in times of what it took: the players need the cores."""
+
+
+class FollowedRuns:
+    """The runs in a folder, and the topics that browsers follow."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._readers: dict[str, RunReader] = {}
+        self._topics: dict[str, Topic] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def lines(self) -> list[Json]:
+        """Return a line for every run, the newest first."""
+        return [reader.line() for reader in self._all()]
+
+    def reader(self, name: str) -> RunReader:
+        """Return the run of that name. Raises Refused."""
+        if name not in self._readers:
+            self._all()
+        if name not in self._readers:
+            raise Refused("there is no such run", 404)
+        return self._readers[name]
+
+    def log(self, name: str, number: int) -> tuple[bytes, bool]:
+        """Return the log of a game, and whether the game is running. Raises Refused."""
+        return self.reader(name).log(number)
+
+    async def topic(self, name: str) -> Topic | None:
+        """Return the topic of the list, a run or a running game, None if there is none."""
+        if name not in self._topics:
+            try:
+                every, look = await asyncio.to_thread(self._look, name)
+                first = await asyncio.to_thread(look)
+            except QuartetError:
+                return None
+            if name not in self._topics:  # another request may have been quicker
+                state: Json = {"view": None}
+                _note(state, first)
+                self._topics[name] = topic = Topic(name, lambda: state)
+                self._tasks[name] = asyncio.create_task(self._follow(topic, state, every, look))
+        self._topics[name].left = time.monotonic()
+        return self._topics[name]
+
+    def close(self) -> None:
+        """Stop reading."""
+        for task in list(self._tasks.values()):
+            task.cancel()
+
+    def _look(self, name: str) -> tuple[float, Look]:
+        """Return how often a topic is read, in seconds, and what reads it. Raises Refused."""
+        kind, _, rest = name.partition("/")
+        run, _, number = rest.rpartition("/")
+        if kind == "live" and number.isdecimal():
+            return LIVE_EVERY, LiveGame(self.reader(run), int(number)).events
+        if kind == "run":
+            return RUN_EVERY, _run_events(self.reader(rest)).__next__
+        if name == "runs":
+            return LIST_EVERY, self._list_events().__next__
+        raise Refused("there is no such topic", 404)
+
+    def _list_events(self) -> Iterator[Events]:
+        last = None
+        while True:
+            lines = self.lines()
+            yield [] if lines == last else [("state", {"runs": lines})]
+            last = lines
+
+    async def _follow(self, topic: Topic, state: Json, every: float, look: Look) -> None:
+        """Publish what is new, for as long as a browser follows."""
+        pause = every
+        try:
+            while topic.unwatched_for <= UNWATCHED:
+                await asyncio.sleep(pause)
+                started = time.monotonic()
+                events = await asyncio.to_thread(look)
+                _note(state, events)
+                for event, data in events:
+                    topic.publish(event, **data)
+                pause = max(every, REST * (time.monotonic() - started))
+        except QuartetError as error:
+            topic.publish("gone", error=str(error))
+        finally:
+            del self._topics[topic.name], self._tasks[topic.name]
+
+    def _all(self) -> list[RunReader]:
+        """Return the runs, the newest first."""
+        if self._folder is None or not self._folder.is_dir():
+            return []
+        found = [
+            path for path in self._folder.iterdir() if path.is_dir() and catalogue.is_run(path)
+        ]
+        found.sort(key=catalogue.last_change, reverse=True)
+        self._readers = {
+            path.name: self._readers.get(path.name) or RunReader(path) for path in found
+        }
+        return list(self._readers.values())
+
+
+class LiveGame:
+    """A running game of a run, read from its file."""
+
+    def __init__(self, reader: RunReader, number: int) -> None:
+        self._reader, self._number = reader, number
+        self._file = reader.folder / records.live_name(number)
+        self._offset = 0
+        self._viewer: Viewer | None = None
+        self._over = False
+
+    @property
+    def view(self) -> Json | None:
+        """The game so far, None before its file begins."""
+        return None if self._viewer is None else self._viewer.view
+
+    def events(self) -> Events:
+        """Return what is new. Raises QuartetError if the file is damaged."""
+        if self._over:
+            return []
+        try:
+            data = self._file.read_bytes()
+        except OSError:
+            self._over = True
+            if self.view is not None and self.view["result"] is not None:
+                return []
+            return self._recorded()
+        if len(data) < self._offset:  # the game was restarted, or turns were taken back
+            self._offset, self._viewer = 0, None
+        is_new = self._viewer is None
+        whole = data.rfind(b"\n") + 1
+        lines = data[self._offset : whole].splitlines()
+        events = [event for line in lines for event in self._take(jsonl.read_record(line))]
+        self._offset = whole
+        return [("state", {"view": self.view})] if is_new and self._viewer else events
+
+    def _recorded(self) -> Events:
+        """Return the end of the game, with turns that its file had not shown."""
+        try:
+            view = self._reader.view(self._number)
+        except QuartetError:
+            return [("end", {"result": self._reader.end(self._number)})]
+        for turn, seen in zip(view["turns"], self.view["turns"] if self.view else (), strict=False):
+            turn["info"] = seen["info"]
+        return [("state", {"view": view}), ("end", {"result": view["result"]})]
+
+    def _take(self, record: Header | Turn | Result) -> Events:
+        if isinstance(record, Header):
+            commands = self._reader.commands()
+            engines = {s: commands.get(name or "", "") for s, name in enumerate(record.players)}
+            clocks = self._reader.clocks(self._number, record.players)
+            self._viewer = views.of_header(record, engines, ms=clocks)
+            source = {"run": self._reader.name, "number": self._number}
+            self._viewer.view = {"source": source, **self._viewer.view}
+            return []
+        if self._viewer is None:
+            return []
+        if isinstance(record, Turn):
+            return [("turn", self._viewer.turn(record))]
+        return [("end", {"result": self._viewer.end(record)})]
+
+
+def _run_events(reader: RunReader) -> Iterator[Events]:
+    seen, live = -1, None
+    while True:
+        shown = reader.shown()
+        is_new, seen = reader.changed != seen, reader.changed
+        is_live, live = shown["live"] != live, shown["live"]
+        if is_new:
+            yield [("state", {"run": shown})]
+        else:
+            yield [("live", {"live": live})] if is_live else []
+        reader.rate()
+
+
+def _note(state: Json, events: Events) -> None:
+    """Keep the latest state for new followers."""
+    for event, data in events:
+        if event == "state":
+            state.update(data)

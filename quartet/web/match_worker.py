@@ -1,0 +1,355 @@
+"""The worker that plays one match, with the humans at the page."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.errors import QuartetError
+from core.native.clock import now
+from quartet.judge import game as games
+from quartet.judge.logs import jsonl, official
+from quartet.judge.match import Match
+from quartet.judge.process.pipes import hub
+from quartet.judge.seats import seating
+from quartet.judge.seats.engine import EngineSeat, hint
+from quartet.judge.seats.person import PersonSeat
+from quartet.judge.seats.players import PERSON, PlayerSpec
+from quartet.judge.seats.seat import ResignError, TakeBackError
+from quartet.judge.seats.seating import SeatSetup
+from quartet.judge.table import table_rules
+from quartet.judge.turn import Verdict
+from quartet.web import views
+from quartet.web.errors import Refused
+
+if TYPE_CHECKING:
+    from core.limits import SearchInfo
+    from core.rules import Move
+    from quartet.judge.game import Start
+    from quartet.judge.seats.seat import Seat
+    from quartet.judge.turn import Turn
+    from quartet.web.payloads import MatchRequest
+    from quartet.web.views import Json, Viewer
+    from quartet.web.worker import Link
+
+REPORT_EVERY = 0.1
+"""Seconds between two reports of a running search."""
+SLACK = 0.01
+"""Seconds that a human's clock may run on, so that the match certainly sees it used up."""
+
+
+class SeatSpec(NamedTuple):
+    """Who takes a seat of a match.
+
+    Attributes:
+        kind: person, engine, program or nobody.
+        name: Name to show.
+        command: Command of a program, or an engine with its options.
+        seconds: Seconds per search of an engine.
+        nodes: Nodes per search of an engine.
+        link: Key of a guest's link to the seat; empty for any other player.
+    """
+
+    kind: str
+    name: str = ""
+    command: str = ""
+    seconds: float | None = None
+    nodes: int | None = None
+    link: str = ""
+
+    @property
+    def is_limited(self) -> bool:
+        """True for an engine that searches by its own limits, not by the match's clock."""
+        return self.seconds is not None or self.nodes is not None
+
+
+class MatchSpec(NamedTuple):
+    """A match to play.
+
+    Attributes:
+        payload: The request: game, clocks and pace.
+        seats: Who plays, in the match's order of seats.
+        start: First position.
+        log: The game so far, if it is resumed.
+    """
+
+    payload: MatchRequest
+    seats: list[SeatSpec]
+    start: Start
+    log: bytes = b""
+
+    @property
+    def humans(self) -> list[int]:
+        """The seats of humans."""
+        return [seat for seat, who in enumerate(self.seats) if who.kind == "person"]
+
+    @property
+    def guests(self) -> list[int]:
+        """The seats of humans with a link."""
+        return [seat for seat, who in enumerate(self.seats) if who.link]
+
+    @property
+    def engines(self) -> dict[int, str]:
+        """Built-in players by seat."""
+        return {seat: who.command for seat, who in enumerate(self.seats) if who.kind == "engine"}
+
+    @property
+    def running_clocks(self) -> list[bool]:
+        """For every seat whether its clock runs."""
+        return [
+            who.kind == "program"
+            or (who.kind == "person" and self.payload.person_clock)
+            or (who.kind == "engine" and not who.is_limited)
+            for who in self.seats
+        ]
+
+
+class MatchWorker:
+    """Plays the match, sends the server what happens, and takes moves from it."""
+
+    def __init__(self, link: Link, spec: MatchSpec) -> None:
+        self._link, self._spec = link, spec
+        self._game = games.load(spec.payload.game)
+        self._scene = views.scenes(spec.payload.game)
+        self._lock = threading.RLock()
+        self._moves: queue.Queue[Move | Exception] = queue.Queue()
+        self._asking: Match | None = None  # while a human is asked for a move
+        self._resigned: set[int] = set()
+        self._pace, self._delay = spec.payload.pace, spec.payload.delay
+        self._steps = int(self._pace == "step")
+        self._pace_changed = threading.Condition()
+        self._reported = 0.0
+        self._match: Match
+        self._viewer: Viewer
+
+    def run(self) -> None:
+        """Play the match to its end; the last event is `end`."""
+        spec, game, error, text, result = self._spec, self._game, "", "", None
+        payload = spec.payload
+        try:
+            with ExitStack() as cleanup:
+                seats = self._seats(cleanup)
+                table = table_rules(
+                    game.info,
+                    ms=[payload.clock] * len(seats),
+                    cpu=payload.cpu,
+                    disqualify=payload.disqualify,
+                )
+                names = [None if who.kind == "nobody" else who.name for who in spec.seats]
+                turns = jsonl.read_log(spec.log).turns if spec.log else ()
+                self._resigned = {turn.seat for turn in turns if turn.verdict is Verdict.RESIGNED}
+                self._match = Match(
+                    game, seats, names, table, spec.start, watchers=[self], recorded=turns
+                )
+                if self._match.position.over:
+                    raise QuartetError("the game is over in this position")  # noqa: TRY301
+                threading.Thread(target=self._link.serve, args=(self._answer,), daemon=True).start()
+                if not turns:
+                    self.taken_back(self._match)
+                for _ in self._match.play():
+                    self._before_turn()
+            text = "" if game.info.lines is None else self._text()
+            result = self._viewer.view["result"]
+        except QuartetError as failure:
+            error = str(failure)
+        self._link.send("end", result=result, error=error, text=text)
+        self._link.close()
+
+    # The match calls these as its watcher.
+
+    def begin(self, match: Match) -> None:
+        """Do nothing: `taken_back` sends the state."""
+
+    def turn(self, match: Match, turn: Turn) -> None:
+        del match
+        self._link.send("turn", log=jsonl.line(turn), **self._viewer.turn(turn))
+
+    def taken_back(self, match: Match) -> None:
+        """Send the whole view, and wait for the next turn."""
+        spec = self._spec
+        self._viewer = views.of_match(match, runs=spec.running_clocks, engines=spec.engines)
+        for turn in match.turns:
+            self._viewer.turn(turn)
+        log = b"".join(map(jsonl.line, (jsonl.header(match), *match.turns)))
+        self._link.send("view", view=self._viewer.view, log=log)
+        self._before_turn()
+
+    def end(self, match: Match) -> None:
+        assert match.result is not None  # noqa: S101  (the game has ended)
+        self._viewer.end(match.result)
+        self._link.send("result", log=jsonl.line(match.result))
+
+    # The pace.
+
+    def _before_turn(self) -> None:
+        """Wait before a turn of a player that is no human."""
+        match = self._match
+        if match.result is None and match.next_turn():
+            seat = match.position.to_move
+            if seat not in self._spec.humans:
+                self._wait()
+                self._link.send("thinking", seat=seat, info=None)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + self._delay / 1000
+        with self._pace_changed:
+            while not self._steps:
+                left = until - time.monotonic() if self._pace == "run" else None
+                if left is not None and left <= 0:
+                    return
+                self._pace_changed.wait(left)
+            self._steps -= 1
+
+    # The players.
+
+    def _seats(self, cleanup: ExitStack) -> list[Seat | None]:
+        """Make the seats. Raises QuartetError."""
+        spec, game = self._spec, self._game
+        programs = {
+            number: PlayerSpec.parse(game.info.name, who.command)
+            for number, who in enumerate(spec.seats)
+            if who.kind == "program"
+        }
+        environment = seating.start_environment(game, spec.start, programs.values())
+        shared, seats = hub(), []
+        for number, who in enumerate(spec.seats):
+            seat: Seat | None = None
+            if who.kind == "person":
+                seat = PersonSeat(self._choose, clocked=spec.payload.person_clock)
+            elif who.kind == "program":
+                setup = SeatSetup(programs[number], seed=spec.start.seed, env=environment)
+                seat = seating.program_seat(game, setup, spec.start, number, shared)
+            elif who.kind == "engine":
+                seat = EngineSeat(
+                    game.info.name,
+                    who.command,
+                    spec.start.seed,
+                    nodes=who.nodes,
+                    seconds=who.seconds,
+                    clock=not who.is_limited,
+                    report=self._report,
+                )
+                seat.clocked = not who.is_limited
+            if seat is not None:
+                cleanup.callback(seat.close)
+            seats.append(seat)
+        return seats
+
+    def _report(self, info: SearchInfo) -> None:
+        """Send what an engine has found so far."""
+        if info.rank > 1 or now() < self._reported + REPORT_EVERY:
+            return
+        self._reported = now()
+        position = self._match.position
+        seat = position.to_move
+        self._link.send("thinking", seat=seat, info=self._viewer.info(info, seat, position))
+
+    def _text(self) -> str:
+        """Return the judge's log, with the names of humans."""
+        named = any(
+            who.kind == "person" and (who.link or who.name != PERSON) for who in self._spec.seats
+        )
+        return official.text(self._match, named=named)
+
+    # The humans.
+
+    def _choose(self, match: Match) -> Move:
+        """Ask a human for a move."""
+        seat, step = match.position.to_move, len(match.turns)
+        if seat in self._resigned:
+            raise ResignError
+        last = None
+        if step:
+            last = {name: self._viewer.view["turns"][-1][name] for name in ("seat", "parts")}
+        position = views.position(match.game, match.position, last, secret=match.game.info.chance)
+        asking = {
+            "seat": seat,
+            "step": step,
+            "position": position,
+            "can_undo": match.can_take_back and not self._spec.guests,
+        }
+        with self._lock:
+            self._asking = match
+        self._link.send("asking", asking=asking)
+        left = match.clocks[seat] / 1000 + SLACK if self._spec.payload.person_clock else None
+        try:
+            answer = self._moves.get(timeout=left)
+        except queue.Empty:
+            with self._lock:
+                self._stop_asking()
+            raise TimeoutError from None
+        finally:
+            self._moves = queue.Queue()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _stop_asking(self) -> None:
+        self._asking = None
+        self._link.send("asking", asking=None)
+
+    def _answer(self, request: Json) -> Json | None:
+        """Do what the page requests. Raises QuartetError."""
+        action = request["do"]
+        if action == "pace":
+            with self._pace_changed:
+                self._pace, self._delay = request["pace"], request["delay"]
+                self._steps = int(self._pace == "step")
+                self._pace_changed.notify_all()
+            self._link.send("pace", pace=self._pace, delay=self._delay)
+            return {}
+        if action == "text":
+            return {"text": self._text()}
+        with self._lock:
+            if action == "resign":
+                return self._resign(request["seat"], request["seats"])
+            match = self._asking
+            allowed = request["seats"]
+            if match is None or (allowed is not None and match.position.to_move not in allowed):
+                raise Refused("it is not your turn")
+            if request["step"] != len(match.turns):
+                raise Refused(f"the game is at step {len(match.turns)}: reload the page")
+            if action in {"hint", "undo"} and self._spec.guests:
+                raise Refused("a game with a guest has no hints, and no move is taken back")
+            if action == "hint":
+                call = partial(self._link.answer, request, lambda _: self._hint(match))
+                threading.Thread(target=call, daemon=True).start()
+                return None
+            if action == "undo":
+                if not match.can_take_back:
+                    raise Refused("no move can be taken back here")
+                self._moves.put(TakeBackError())
+            else:
+                self._moves.put(self._move(match, request))
+            self._stop_asking()
+        return {}
+
+    def _move(self, match: Match, request: Json) -> Move:
+        """Return the requested move if it is legal. Raises QuartetError."""
+        if request["parts"] is not None:
+            return views.move_of(self._scene, match.position, request["parts"])
+        move = self._scene.read(request["text"], match.position)
+        match.position.play(move)
+        return move
+
+    def _resign(self, seat: int | None, allowed: list[int] | None) -> Json:
+        """Resign for a human; `allowed` are the seats of a guest who asks for it."""
+        humans = self._spec.humans if allowed is None else allowed
+        asked = None if self._asking is None else self._asking.position.to_move
+        if seat is None:
+            seat = humans[0] if asked is None and len(humans) == 1 else asked
+        if seat not in humans or self._match.result is not None:
+            raise Refused("no human plays on this seat")
+        self._resigned.add(seat)
+        if seat == asked:
+            self._moves.put(ResignError())
+            self._stop_asking()
+        return {}
+
+    def _hint(self, match: Match) -> Json:
+        position = match.position
+        return views.written(self._scene, hint(match), position)

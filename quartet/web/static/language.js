@@ -1,0 +1,79 @@
+// Texts and numbers in the user's language. The page's own texts have keys; those of the server and of games are
+// translated by their English.
+export const languages = { en: "English", ru: "Русский", ko: "한국어" };
+let texts = {},
+  words = new Map(),
+  phrases = [];
+const language = () => document.documentElement.lang;
+
+/** Done when the texts are there; answers of the server wait for it. */
+export let loading = Promise.resolve();
+/** Load the texts of the preferred language; without one, of the browser's. */
+export const loadTexts = preferred => (loading = load(preferred));
+async function load(preferred) {
+  const wanted = [preferred, ...navigator.languages.map(l => l.slice(0, 2))].find(l => languages[l]) || "en";
+  const [own, others] = await Promise.all(
+    [`static/messages/${wanted}.json`, `api/words/${wanted}`].map(async path => {
+      const answer = await fetch(path);
+      return answer.ok ? answer.json() : {};
+    }),
+  );
+  document.documentElement.lang = wanted;
+  texts = own;
+  words = new Map(Object.entries(others));
+  const literal = text => text.replaceAll("{}", "").length;
+  phrases = Object.entries(others)
+    .filter(([english]) => english.includes("{}"))
+    .sort(([a], [b]) => literal(b) - literal(a))
+    .map(([english, own]) => {
+      const parts = english.split("{}").map(part => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+      return [new RegExp(`^${parts.join("([^]*?)")}$`), own];
+    });
+}
+
+/** The text of a key, with {name} filled in. */
+export const t = (key, values = {}) => (texts[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+export const known = key => key in texts;
+
+/** A text of the server or of a game; English if nothing translates it. */
+export function word(text) {
+  if (!words.size || typeof text !== "string") return text;
+  if (!words.has(text)) words.set(text, phrase(text));
+  return words.get(text);
+}
+function phrase(text) {
+  for (const [pattern, own] of phrases) {
+    const found = pattern.exec(text);
+    if (found) return own.replace(/\{(\d)\}/g, (_, n) => word(found[n]));
+  }
+  return text;
+}
+
+export const capital = text => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const TEXTS = new Set(["title", "score_name", "help", "error", "reason", "complaint", "note", "outcome"]);
+const LISTS = new Set(["labels", "notes"]);
+/** Parse an answer of the server; its texts are translated. */
+export const parsed = json =>
+  JSON.parse(
+    json,
+    words.size
+      ? (key, value) => (TEXTS.has(key) ? word(value) : LISTS.has(key) && Array.isArray(value) ? value.map(word) : value)
+      : undefined,
+  );
+
+const local = (x, least, most) =>
+  x.toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
+export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
+export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
+/** A large number in short. */
+export const many = n =>
+  n == null ? "–" : n.toLocaleString(language(), { notation: "compact", maximumFractionDigits: n >= 1e6 ? 1 : 0 });
+/** A time in seconds since 1970. */
+export const moment = s => new Date(1000 * s).toLocaleString(language(), { dateStyle: "medium", timeStyle: "short" });
+export const seconds = (s, digits = 1) => (s == null ? "–" : t("seconds", { s: local(s, digits, digits) }));
+export const duration = ms => {
+  if (ms == null) return "–";
+  const s = Math.max(0, ms) / 1000;
+  return s >= 60 ? `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}` : seconds(s, s < 20 ? 1 : 0);
+};
