@@ -19,6 +19,14 @@ def is_living(process: psutil.Process) -> bool:
         return False
 
 
+def command(process: psutil.Process) -> list[str]:
+    """Return the words of a process's command line, none if it has ended or is not ours."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
 def living_children(parent: int | None = None) -> set[psutil.Process]:
     """Return the living descendants of a process; without `parent`, of this one."""
     return {*filter(is_living, psutil.Process(parent).children(recursive=True))}

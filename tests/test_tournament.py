@@ -25,7 +25,7 @@ from quartet.arena.schedule import fixed
 from quartet.arena.unit import GameResult, Played, play
 from quartet.judge.logs.jsonl import read_log
 from tests.long import cluster, kill
-from tests.processes import outliving
+from tests.processes import command, outliving
 from tests.test_match import little, quartet
 from tests.test_schedule import fake
 
@@ -392,7 +392,7 @@ def test_programs_end_when_the_command_is_killed(tmp_path: Path) -> None:
     processes: list[psutil.Process] = []
     deadline = time.monotonic() + 60
     while (
-        not any("stall.py" in " ".join(process.cmdline()) for process in processes)
+        not any("stall.py" in " ".join(command(process)) for process in processes)
         and time.monotonic() < deadline
     ):
         processes = psutil.Process(run.pid).children(recursive=True)

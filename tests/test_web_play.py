@@ -16,7 +16,7 @@ import pytest
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
-from tests.processes import outliving
+from tests.processes import command, living_children, outliving
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -365,8 +365,8 @@ def test_a_program_is_killed_from_outside(page: Page) -> None:
 def test_the_process_of_a_match_is_killed(page: Page) -> None:
     match = page.match("ataxx", PERSON, RANDOM)
     page.asking(match)
-    for process in psutil.Process(page.process.pid).children():
-        if "resource_tracker" not in " ".join(process.cmdline()):
+    for process in living_children(page.process.pid):
+        if "resource_tracker" not in " ".join(command(process)):
             process.kill()
     found = page.ended(match)
     assert found["error"] == "its process has died"
@@ -382,7 +382,9 @@ def test_everything_ends_with_the_server(tmp_path: Path, how: signal.Signals) ->
         page.match("ataxx", {"kind": "program", "name": "leaves"}, RANDOM, clock=60000)
         page.match("ataxx", PERSON, RANDOM)
         page.post("/api/analyses", {"from": {"game": "ataxx"}}, 201)
-        left = wait_for(lambda: [p for p in psutil.process_iter() if is_left(p, program)])
+        left = wait_for(
+            lambda: [p for p in psutil.process_iter() if command(p)[-1:] == [str(program)]]
+        )
         processes = psutil.Process(page.process.pid).children(recursive=True) + left
         with page.follow("runs"):
             page.process.send_signal(how)
@@ -397,23 +399,8 @@ def descendants(page: Page, word: str) -> list[int]:
     return [
         process.pid
         for process in psutil.Process(page.process.pid).children(recursive=True)
-        if alive(process) and process.cmdline()[-1:] == [word]
+        if command(process)[-1:] == [word]
     ]
-
-
-def alive(process: psutil.Process) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE and bool(process.cmdline())
-    except psutil.NoSuchProcess:
-        return False
-
-
-def is_left(process: psutil.Process, program: Path) -> bool:
-    """Return True if `program` has started this process."""
-    try:
-        return process.cmdline()[-1:] == [str(program)]
-    except psutil.Error:
-        return False
 
 
 def test_at_most_sixteen_matches_run() -> None:

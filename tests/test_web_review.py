@@ -13,7 +13,7 @@ import quartet
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl, official
-from tests.processes import living_children
+from tests.processes import command, living_children
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def test_a_killed_analysis_worker_is_replaced(page: Page) -> None:
         workers = [
             process
             for process in living_children(page.process.pid)
-            if "resource_tracker" not in " ".join(process.cmdline())
+            if "resource_tracker" not in " ".join(command(process))
         ]
         for process in workers:
             process.kill()
