@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -69,9 +71,15 @@ def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str
     return python(checkout, "setup.py", "--quiet", "build_ext", "--inplace", **environment)
 
 
-def with_new_game(target: Path, game: str) -> Path:
-    """Copy the project, add a game with `quartet new-game`, and compile it."""
-    copy_built(target)
+@functools.cache
+def built_with_new_game(game: str) -> Path:
+    """Copy the project, add a game with `quartet new-game`, and compile it; once per process."""
+    target = copy_built(Path(tempfile.mkdtemp(), "checkout"))
     for done in (python(target, "-m", "quartet", "new-game", game), build(target)):
         assert done.returncode == 0, done.stderr
     return target
+
+
+def with_new_game(target: Path, game: str) -> Path:
+    """Copy a compiled project with a new game. Tests may change the copy."""
+    return shutil.copytree(built_with_new_game(game), target)

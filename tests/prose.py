@@ -335,7 +335,7 @@ def words(root: Path) -> frozenset[str]:
         if (
             path.suffix in CODE
             and path.is_file()
-            and not set(path.relative_to(root).parts) & {".git", ".build"}
+            and not path.relative_to(root).parts[0].startswith(".")
         ):
             lines = path.read_text(encoding="utf-8").splitlines()
             prose = {line.number for block in blocks(path) for line in block}
