@@ -476,7 +476,7 @@ def wine() -> list[str]:
 @pytest.mark.usefixtures("wine")
 def test_windows_plays_as_from_source(for_windows: Path, tmp_path: Path) -> None:
     strategy = lay(for_windows, tmp_path)
-    for position in positions(10, seed=2):
+    for position in positions(5, seed=2):
         data = position.text().encode()
         done = strategy.run(data=data, QUARTET_NODES="300")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
