@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PACKED = ("bot", "greedy", "random")
 """Players in a package."""
-NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16")
+NAMES = (*PACKED, "sample", "margin", "beam:5:12:6", "beam:5:40:16", "beam:7")
 
 
 def player(name: str, seed: int | None = None) -> Searcher[Any]:

@@ -13,12 +13,13 @@ import pytest
 
 from connexion import reference
 from connexion.engine import Engine
-from connexion.frozen.beam import Beam
+from connexion.frozen.beam import Beam, TimedBeam
 from connexion.geometry import NEIGHBOURS
 from connexion.players import NAMES, player
 from connexion.rules import Position
 from core.errors import UnknownNameError
 from core.limits import Limits
+from core.native.clock import now
 from core.players import lead
 from tests.games import ROOT
 
@@ -125,6 +126,26 @@ def test_a_beam_is_minimax_over_the_best_moves(plies: int, root: int, inner: int
             assert (found.score, found.move) == (score, move)
 
 
+def test_a_timed_beam_is_the_widest_beam_that_its_limit_allows() -> None:
+    for ply in (17, 40, 61):
+        for position in islice(games(ply, ply), 3):
+            beams = [Beam(1, 320, 1), *(Beam(4, 320, width) for width in (4, 6, 9))]
+            found = [beam.choose(position, Limits()) for beam in beams]
+            limit = sum(one.nodes for one in found) + 1
+            timed = player("beam:4").choose(position, Limits(nodes=limit))
+            assert (timed.score, timed.move) == (found[-1].score, found[-1].move)
+            default = player("beam:4").choose(position, Limits())
+            wider = Beam(4, 320, 13).choose(position, Limits())
+            assert (default.score, default.move) == (wider.score, wider.move)
+
+
+def test_a_timed_beam_stops_at_its_deadline() -> None:
+    position = next(games(1))
+    # 20 plies take days
+    timed = player("beam:20").choose(position, Limits(deadline=now() + 0.05))
+    assert timed.move == Beam(1, 320, 1).choose(position, Limits()).move
+
+
 def test_margin_plays_the_tile_drawn_first() -> None:
     position = next(games(1))
     # on an empty board all moves are equal
@@ -133,9 +154,11 @@ def test_margin_plays_the_tile_drawn_first() -> None:
 
 def test_the_names_of_beams() -> None:
     assert isinstance(player("beam:3:8:320"), Beam)
+    assert isinstance(player("beam:7"), TimedBeam)
     for name in (
         "beam",
         "beam:5:12",
+        "beam:0",
         "beam:0:1:1",
         "beam:5:1:321",
         "beam:-5:1:1",

@@ -10,6 +10,14 @@ class Beam:
     def choose(self, position: Position, limits: Limits) -> SearchInfo:
         """The best move, whatever the limits; the score is the margin where its line ends."""
 
+class TimedBeam:
+    """The player `beam:PLIES`."""
+
+    def __init__(self, plies: int) -> None: ...
+    def choose(self, position: Position, limits: Limits) -> SearchInfo:
+        """Return the best move of the widest search that the limits allow; the score is the margin
+        where its line ends."""
+
 class OnePly:
     """The players `sample` and, with `margin`, `margin`."""
 

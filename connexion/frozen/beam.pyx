@@ -14,10 +14,29 @@ from core.limits import SearchInfo
 
 cdef enum:
     INFINITE = 1 << 20
+    CLOCK_NODES = 1024  # between two looks at the clock
+    DEFAULT_WIDTH = 13  # of a timed beam without limits
 
 cdef struct Choice:
     Move move
     int gain            # of the mover's margin, its own score minus the other's
+
+
+cdef struct Budget:
+    uint64_t nodes      # visited
+    uint64_t max_nodes  # 0: any number
+    double deadline     # 0: none
+    bint stopped
+
+
+cdef inline bint is_spent(Budget* budget) noexcept nogil:
+    """Count a node. Return True if the search must stop."""
+    budget.nodes += 1
+    if budget.max_nodes and budget.nodes >= budget.max_nodes:
+        budget.stopped = True
+    elif budget.deadline and budget.nodes % CLOCK_NODES == 0 and clock_now() >= budget.deadline:
+        budget.stopped = True
+    return budget.stopped
 
 
 cdef inline int best_choices(const Board* b, Choice* choices, int most) noexcept nogil:
@@ -54,16 +73,15 @@ cdef inline int best_choices(const Board* b, Choice* choices, int most) noexcept
 
 
 cdef int beam_value(
-    Board* b, int plies, int inner, int alpha, int beta, uint64_t* nodes
+    Board* b, int plies, int inner, int alpha, int beta, Budget* budget
 ) noexcept nogil:
-    """What so many more plies bring the mover, by how its margin changes. Fail-soft alpha-beta:
-    exact within (alpha, beta)."""
+    """Return the change of the mover's margin by `plies` more plies. Fail-soft alpha-beta: exact
+    within (alpha, beta); meaningless once the budget is spent."""
     cdef Choice choices[MAX_MOVES]
     cdef Undo undo
     cdef int number, i, value
     cdef int best = -INFINITE
-    nodes[0] += 1
-    if b.empty == 0:
+    if is_spent(budget) or b.empty == 0:
         return 0
     number = best_choices(b, choices, inner if plies > 1 else 1)
     if plies == 1:
@@ -73,7 +91,7 @@ cdef int beam_value(
         value = choices[i].gain - beam_value(
             b, plies - 1, inner, choices[i].gain - beta, choices[i].gain - (
                 alpha if alpha > best else best
-            ), nodes
+            ), budget
         )
         unmake(b, choices[i].move >> 4, choices[i].move & 15, &undo)
         if value > best:
@@ -81,6 +99,41 @@ cdef int beam_value(
             if best >= beta:
                 break
     return best
+
+
+cdef struct Found:
+    Move move
+    int value           # change of the mover's margin
+
+
+cdef Found widest(Board* b, int plies, int root, int inner, Budget* budget) noexcept nogil:
+    """Return the best of the `root` moves that gain most, the first among equals; any of them once
+    the budget is spent."""
+    cdef Choice choices[MAX_MOVES]
+    cdef Undo undo
+    cdef Found found
+    cdef int i, value
+    cdef int number = best_choices(b, choices, root)
+    budget.nodes += number
+    found.move, found.value = 0, -INFINITE
+    for i in range(number):
+        value = choices[i].gain
+        make(b, choices[i].move >> 4, choices[i].move & 15, &undo)
+        if plies > 1:
+            value -= beam_value(
+                b, plies - 1, inner, -INFINITE, choices[i].gain - found.value, budget
+            )
+        unmake(b, choices[i].move >> 4, choices[i].move & 15, &undo)
+        if value > found.value:
+            found.move, found.value = choices[i].move, value
+    return found
+
+
+cdef object info_of(Board* b, Found found, int plies, uint64_t nodes, double started):
+    cdef int seat = b.ply & 1
+    move = (found.move >> 4, found.move & 15)
+    margin = b.score[seat] - b.score[1 - seat]
+    return SearchInfo(move, margin + found.value, plies, nodes, clock_now() - started, (move,))
 
 
 cdef class Beam:
@@ -96,34 +149,50 @@ cdef class Beam:
         """The best move; among equals the one that gains more at once, then the first. The score is
         the margin where the line ends."""
         cdef Board board = position.board
-        cdef Choice choices[MAX_MOVES]
-        cdef Undo undo
-        cdef uint64_t nodes = 0
         cdef double started = clock_now()
-        cdef int number, i, value
-        cdef int index = 0
-        cdef int best = -INFINITE
-        cdef int seat = board.ply & 1
-        number = best_choices(&board, choices, self.root)
-        if number == 0:
+        cdef Budget budget
+        cdef Found found
+        if board.empty == 0:
             raise RuleError("the game is over")
+        budget.nodes, budget.max_nodes, budget.deadline, budget.stopped = 0, 0, 0, False
         with nogil:
-            for i in range(number):
-                value = choices[i].gain
-                make(&board, choices[i].move >> 4, choices[i].move & 15, &undo)
-                if self.plies > 1:
-                    value -= beam_value(
-                        &board, self.plies - 1, self.inner, -INFINITE, choices[i].gain - best,
-                        &nodes
-                    )
-                unmake(&board, choices[i].move >> 4, choices[i].move & 15, &undo)
-                if value > best:
-                    best, index = value, i
-        move = (choices[index].move >> 4, choices[index].move & 15)
-        margin = board.score[seat] - board.score[1 - seat]
-        return SearchInfo(
-            move, margin + best, self.plies, nodes + number, clock_now() - started, (move,)
-        )
+            found = widest(&board, self.plies, self.root, self.inner, &budget)
+        return info_of(&board, found, self.plies, budget.nodes, started)
+
+
+cdef class TimedBeam:
+    """The player `beam:PLIES`: all moves at the root, and later on the 4, 6, 9, 13, ... moves that
+    gain most, until the limits are reached."""
+
+    cdef int plies
+
+    def __cinit__(self, int plies):
+        self.plies = plies
+
+    def choose(self, Position position, limits):
+        """The best move of the widest complete search; without any, of a search of one ply."""
+        cdef Board board = position.board
+        cdef double started = clock_now()
+        cdef Budget budget
+        cdef Found found, wider
+        cdef int width = 4
+        cdef int widest_search = MAX_MOVES
+        if board.empty == 0:
+            raise RuleError("the game is over")
+        if limits.nodes is None and limits.soft is None and limits.deadline is None:
+            widest_search = DEFAULT_WIDTH
+        budget.nodes, budget.stopped = 0, False
+        budget.max_nodes = limits.nodes or 0
+        budget.deadline = (limits.deadline if limits.soft is None else limits.soft) or 0
+        with nogil:
+            found = widest(&board, 1, MAX_MOVES, 1, &budget)
+            while width <= widest_search:
+                wider = widest(&board, self.plies, MAX_MOVES, width, &budget)
+                if budget.stopped:
+                    break
+                found = wider
+                width += width // 2
+        return info_of(&board, found, self.plies, budget.nodes, started)
 
 
 cdef class OnePly:

@@ -22,15 +22,16 @@ def player(name: str) -> Searcher[Position] | None:
         from connexion.frozen.beam import OnePly  # noqa: PLC0415
 
         return OnePly(margin=name == "margin")
-    kind, *numbers = name.split(":")
-    if (
-        kind == "beam"
-        and len(numbers) == 3
-        and all(number.isdecimal() and number.isascii() for number in numbers)
-    ):
-        plies, root, inner = map(int, numbers)
-        if 1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH:
-            from connexion.frozen.beam import Beam  # noqa: PLC0415
+    kind, *words = name.split(":")
+    if kind != "beam" or not all(word.isdecimal() and word.isascii() for word in words):
+        return None
+    from connexion.frozen.beam import Beam, TimedBeam  # noqa: PLC0415
 
+    match [int(word) for word in words]:
+        case [plies] if 1 <= plies <= MOST_PLIES:
+            return TimedBeam(plies)
+        case [plies, root, inner] if (
+            1 <= plies <= MOST_PLIES and 1 <= root <= MOST_WIDTH and 1 <= inner <= MOST_WIDTH
+        ):
             return Beam(plies, root, inner)
     return None
