@@ -168,3 +168,16 @@ def test_moves_and_logs_are_named(tab: Tab, tmp_path: Path) -> None:
     tab.find("#pick").set_input_files(str(tmp_path / "wrong.txt"))
     tab.find("#logs .bad").wait_for()
     assert tab.find("#logs li a").count() == 2
+
+
+def test_a_file_chosen_before_the_list_is_loaded_stays_listed(tab: Tab, tmp_path: Path) -> None:
+    tab.page.route("**/api/logs", lambda _: None)  # until unroute
+    with tab.page.expect_request("**/api/logs"):
+        tab.go("#/review")
+    (tmp_path / "wrong.txt").write_text("nonsense")
+    tab.find("#pick").set_input_files(str(tmp_path / "wrong.txt"))
+    tab.page.wait_for_timeout(300)
+    tab.page.unroute("**/api/logs")
+    tab.find("#logs .bad").wait_for()
+    tab.page.wait_for_timeout(300)
+    assert tab.find("#logs .bad").count() == 1

@@ -103,7 +103,14 @@ def test_lines_are_previewed_and_entered(reviewed: Tab) -> None:
     tab.page.wait_for_timeout(200)
     tab.find("#engine").focus()
     for act in ("hover", "focus"):
-        getattr(tab.find(".engine-line .line-move").first, act)()
+        move = tab.find(".engine-line .line-move").first
+        for _ in range(20):  # the line may change before the pointer reaches it
+            getattr(move, act)()
+            tab.page.wait_for_timeout(500)
+            if tab.find("#board.previewed").count():
+                break
+            tab.find("h1").first.hover()
+            tab.find("#engine").focus()
         tab.find("#board.previewed").wait_for()
         assert tab.find("#board .move.played").count() > 0
         tab.find("h1").first.hover()

@@ -66,6 +66,7 @@ export async function openLogs(main, { games }) {
   }
   async function open(files) {
     if (!files.length) return;
+    await listed; // it would replace the new rows
     if (!list.querySelector("a, .bad")) fill(list);
     let only = null;
     for (const file of files) {
@@ -108,7 +109,8 @@ export async function openLogs(main, { games }) {
     h("section", { class: "card" }, h("h2", {}, t("logs")), list),
     h("section", { class: "card", hidden: true }, h("h2", {}, t("reviews_here")), done),
   );
-  await show();
+  const listed = show();
+  await listed;
   const files = waiting;
   waiting = [];
   await open(files);
