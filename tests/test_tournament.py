@@ -404,6 +404,38 @@ def test_programs_end_when_the_command_is_killed(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.parametrize("nohup", [False, True])
+def test_a_run_survives_the_end_of_its_terminal_under_nohup(nohup: bool, tmp_path: Path) -> None:
+    records = tmp_path / "a" / "games.jsonl"
+    words = ["tournament", "ataxx", "--player", "a=random", "--player", "b=random"]
+    words += ["--in-process", "--jobs", "1", "--oversubscribe", "--games", "1000000"]
+    words += ["--out", str(records.parent)]
+    run = subprocess.Popen(
+        [*(["nohup"] * nohup), sys.executable, "-m", "quartet", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_size(records, 1)
+        run.send_signal(signal.SIGHUP)
+        if nohup:
+            wait_for_size(records, records.stat().st_size + 1)
+            run.terminate()
+        assert run.wait(60) == 128 + (signal.SIGTERM if nohup else signal.SIGHUP)
+    finally:
+        run.kill()
+        run.wait()
+
+
+def wait_for_size(path: Path, least: int) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists() or path.stat().st_size < least:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@posix
 @pytest.mark.parametrize("delay", [0, 0.1, 0.3, 1])
 def test_ctrl_c_prints_how_to_resume(delay: float, tmp_path: Path) -> None:
     """Interrupt workers in any state: starting, importing, or playing."""

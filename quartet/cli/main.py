@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 
 import click
@@ -94,7 +95,9 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    exit_on_signal("SIGTERM", "SIGHUP")
+    exit_on_signal("SIGTERM")
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        exit_on_signal("SIGHUP")  # nohup ignores it
     try:
         status = cli.main(prog_name="quartet", standalone_mode=False)
         sys.stdout.flush()
