@@ -413,6 +413,8 @@ def test_a_run_survives_the_end_of_its_terminal_under_nohup(nohup: bool, tmp_pat
     run = subprocess.Popen(
         [*(["nohup"] * nohup), sys.executable, "-m", "quartet", *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # the tests may run under nohup, too
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
