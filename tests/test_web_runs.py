@@ -288,13 +288,18 @@ def test_a_game_is_watched_line_by_line(game: str, tmp_path: Path) -> None:
     assert [name for name, _ in again.events()] == ["end"]
 
 
-def test_a_restarted_game_is_shown_from_the_start(tmp_path: Path) -> None:
+def half_played(tmp_path: Path, number: int) -> tuple[LiveGame, Path, bytes]:
+    """Return a game of a run, its file with the first half of a log, and the log."""
     folder = make(tmp_path / "run", 3)
     data = log_of(played("ataxx"), ours=True)
-    live = folder / records.live_name(3)
+    live = folder / records.live_name(number)
     live.parent.mkdir()
     live.write_bytes(data[: len(data) // 2])
-    watched = LiveGame(RunReader(folder), 3)
+    return LiveGame(RunReader(folder), number), live, data
+
+
+def test_a_restarted_game_is_shown_from_the_start(tmp_path: Path) -> None:
+    watched, live, data = half_played(tmp_path, 3)
     ((name, first),) = watched.events()
     assert name == "state"
     assert len(first["view"]["turns"]) > 3
@@ -306,15 +311,10 @@ def test_a_restarted_game_is_shown_from_the_start(tmp_path: Path) -> None:
 
 def test_the_last_turns_of_a_watched_game_are_shown(tmp_path: Path) -> None:
     """Its file may be deleted before they are read; the record has them."""
-    folder = make(tmp_path / "run", 3)
-    data = log_of(played("ataxx"), ours=True)
-    live = folder / records.live_name(1)
-    live.parent.mkdir()
-    live.write_bytes(data[: len(data) // 2])
-    watched = LiveGame(RunReader(folder), 1)
+    watched, live, _ = half_played(tmp_path, 1)
     ((_, first),) = watched.events()
     live.unlink()
-    (folder / records.log_name(1)).write_bytes(log_of(played("ataxx")))
+    (tmp_path / "run" / records.log_name(1)).write_bytes(log_of(played("ataxx")))
     (state, whole), (end, last) = watched.events()
     assert (state, end) == ("state", "end")
     assert len(whole["view"]["turns"]) > len(first["view"]["turns"])

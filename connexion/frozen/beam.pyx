@@ -106,7 +106,7 @@ cdef struct Found:
     int value           # change of the mover's margin
 
 
-cdef Found widest(Board* b, int plies, int root, int inner, Budget* budget) noexcept nogil:
+cdef Found beam_search(Board* b, int plies, int root, int inner, Budget* budget) noexcept nogil:
     """Return the best of the `root` moves that gain most, the first among equals; any of them once
     the budget is spent."""
     cdef Choice choices[MAX_MOVES]
@@ -156,7 +156,7 @@ cdef class Beam:
             raise RuleError("the game is over")
         budget.nodes, budget.max_nodes, budget.deadline, budget.stopped = 0, 0, 0, False
         with nogil:
-            found = widest(&board, self.plies, self.root, self.inner, &budget)
+            found = beam_search(&board, self.plies, self.root, self.inner, &budget)
         return info_of(&board, found, self.plies, budget.nodes, started)
 
 
@@ -176,18 +176,18 @@ cdef class TimedBeam:
         cdef Budget budget
         cdef Found found, wider
         cdef int width = 4
-        cdef int widest_search = MAX_MOVES
+        cdef int max_width = MAX_MOVES
         if board.empty == 0:
             raise RuleError("the game is over")
         if limits.nodes is None and limits.soft is None and limits.deadline is None:
-            widest_search = DEFAULT_WIDTH
+            max_width = DEFAULT_WIDTH
         budget.nodes, budget.stopped = 0, False
         budget.max_nodes = limits.nodes or 0
         budget.deadline = (limits.deadline if limits.soft is None else limits.soft) or 0
         with nogil:
-            found = widest(&board, 1, MAX_MOVES, 1, &budget)
-            while width <= widest_search:
-                wider = widest(&board, self.plies, MAX_MOVES, width, &budget)
+            found = beam_search(&board, 1, MAX_MOVES, 1, &budget)
+            while width <= max_width:
+                wider = beam_search(&board, self.plies, MAX_MOVES, width, &budget)
                 if budget.stopped:
                     break
                 found = wider
