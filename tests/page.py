@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 ENOUGH = 60_000.0
 """Milliseconds after which a test gives up."""
 QUIET = re.compile(
-    r"script-src.*was not explicitly set|status of 4\d\d|INCOMPLETE_CHUNKED|CONNECTION_REFUSED"
+    r"script-src.*was not explicitly set|status of 4\d\d"
+    r"|ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE)"
     r"|Cross-Origin-Opener-Policy header has been ignored"  # without encryption, from another machine
 )
 """Console messages that are not errors of the page, also if a server ends."""
