@@ -114,7 +114,7 @@ def test_the_table_has_the_losses_of_each_player(run: Path) -> None:
         name: (row["games"], row["turns"], row["unsolved"]) for name, row in figures.items()
     } == {"g": (4, 16, 0), "m": (4, 16, 0)}
     assert len(results) == 4
-    assert sum(figures["g"]["faults by ply"].values()) > 0
+    assert sum(figures["g"]["errors by ply"].values()) > 0
     shown = CliRunner().invoke(endgames.command, ["connexion", str(run), "--plies", "2"])
     assert shown.exit_code == 0
     assert "none" in shown.stdout

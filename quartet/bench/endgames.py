@@ -41,13 +41,13 @@ class EndgameErrors:
             -1 for a loss.
         unsolved: Games in which a position was not solved. No other figure includes them.
         turns: Its judged moves.
-        faults: Ply -> number of its moves that lost value.
+        by_ply: Ply -> number of its moves that lost value.
     """
 
     lost: list[int] = field(default_factory=list)
     unsolved: int = 0
     turns: int = 0
-    faults: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    by_ply: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that the command prints."""
@@ -56,11 +56,11 @@ class EndgameErrors:
         return {
             "games": games,
             "unsolved": self.unsolved,
-            "without a fault": sum(lost == 0 for lost in self.lost),
+            "without an error": sum(lost == 0 for lost in self.lost),
             "turns": self.turns,
             "given away a game": round(fmean(self.lost), 3) if games else None,
-            "error": None if math.isnan(error) else round(error, 3),
-            "faults by ply": dict(sorted(self.faults.items())),
+            "standard error": None if math.isnan(error) else round(error, 3),
+            "errors by ply": dict(sorted(self.by_ply.items())),
         }
 
 
@@ -134,19 +134,19 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
             own_errors.turns += len(own)
             own_errors.lost.append(sum(loss or 0 for loss in own.values()))
             for ply, loss in own.items():
-                own_errors.faults[ply] += bool(loss)
+                own_errors.by_ply[ply] += bool(loss)
     figures = {name: one.figures() for name, one in errors.items()}
     if as_json:
         print(msgspec.json.encode(figures).decode())
         return
     table = Table("player", *next(iter(figures.values())))
     for name, row in figures.items():
-        faults = (
-            ", ".join(f"{ply}: {number}" for ply, number in row["faults by ply"].items() if number)
+        by_ply = (
+            ", ".join(f"{ply}: {number}" for ply, number in row["errors by ply"].items() if number)
             or "none"
         )
         table.add_row(
-            name, *(str(value) for key, value in row.items() if key != "faults by ply"), faults
+            name, *(str(value) for key, value in row.items() if key != "errors by ply"), by_ply
         )
     Console().print(table)
 
