@@ -128,7 +128,7 @@ def test_links_have_targets(guide: Path) -> None:
     ids=lambda guide: guide.stem,
 )
 def test_a_guide_is_short(guide: Path) -> None:
-    text = re.sub(f"(?s){BEGIN}.*{END}", "", guide.read_text("utf-8"))
+    text = re.sub(f"(?s){re.escape(BEGIN)}.*{re.escape(END)}", "", guide.read_text("utf-8"))
     assert len(text.splitlines()) < LINES.get(guide.stem, 120)
 
 

@@ -28,6 +28,7 @@ from tests.long import cluster, kill
 from tests.processes import command, outliving
 from tests.test_match import little, quartet
 from tests.test_schedule import fake
+from tests.webserver import wait_for
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
@@ -419,22 +420,16 @@ def test_a_run_survives_the_end_of_its_terminal_under_nohup(nohup: bool, tmp_pat
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for_size(records, 1)
+        wait_for(records.exists)
+        before = wait_for(lambda: records.stat().st_size)
         run.send_signal(signal.SIGHUP)
         if nohup:
-            wait_for_size(records, records.stat().st_size + 1)
+            wait_for(lambda: records.stat().st_size > before)
             run.terminate()
         assert run.wait(60) == 128 + (signal.SIGTERM if nohup else signal.SIGHUP)
     finally:
         run.kill()
         run.wait()
-
-
-def wait_for_size(path: Path, least: int) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists() or path.stat().st_size < least:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @posix

@@ -97,7 +97,7 @@ def main() -> None:
     """Run the command line and exit."""
     exit_on_signal("SIGTERM")
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        exit_on_signal("SIGHUP")  # nohup ignores it
+        exit_on_signal("SIGHUP")  # an ignored one stays ignored: nohup
     try:
         status = cli.main(prog_name="quartet", standalone_mode=False)
         sys.stdout.flush()
