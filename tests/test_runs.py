@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from core.errors import QuartetError, TextError
 from quartet.arena import catalogue, outcome, records
 from quartet.arena.catalogue import RESULTS
+from quartet.arena.files import locked
 from quartet.arena.store import hold
 from quartet.cli import progress
 from quartet.cli.main import cli
@@ -136,6 +138,16 @@ def test_an_active_run_and_an_interrupted_one(folder: Path, tmp_path: Path) -> N
         assert held.stdout is not None
     hold(part).close()
     run("runs", part, "--watch")  # no process plays it, so it ends at once
+
+
+def test_a_look_at_a_run_does_not_stop_its_start(tmp_path: Path) -> None:
+    """Who looks holds the lock for a moment."""
+    look = locked(tmp_path / "lock")
+    assert look is not None
+    release = threading.Timer(0.2, look.close)
+    release.start()
+    hold(tmp_path).close()
+    release.join()
 
 
 HOLDER = """

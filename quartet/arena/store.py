@@ -12,6 +12,7 @@ last few.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -217,9 +218,12 @@ def check_plan(file: Path, plan: Mapping[str, object]) -> None:
 def hold(folder: Path) -> BinaryIO:
     """Lock a run's folder for as long as this process lives.
 
-    Raises QuartetError if another process holds it.
+    A process that only looks whether the run is active takes the lock for a moment; so wait for up
+    to a second. Raises QuartetError if another process holds it.
     """
-    file = locked(folder / "lock")
-    if file is None:
-        raise QuartetError(f"another process plays the run in {folder}")
+    until = time.monotonic() + 1
+    while (file := locked(folder / "lock")) is None:
+        if time.monotonic() > until:
+            raise QuartetError(f"another process plays the run in {folder}")
+        time.sleep(0.05)
     return file
