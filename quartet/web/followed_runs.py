@@ -31,7 +31,7 @@ LIST_EVERY, RUN_EVERY, LIVE_EVERY = 2.0, 1.0, 0.25
 UNWATCHED = 5.0
 """Seconds until an unwatched topic is no longer read."""
 REST = 20
-"""Pause after a check, in times of what it took: the players need the cores."""
+"""Pause after a check, in times of the processor time that it took: the players need the cores."""
 
 
 class FollowedRuns:
@@ -105,12 +105,11 @@ class FollowedRuns:
         try:
             while topic.unwatched_for <= UNWATCHED:
                 await asyncio.sleep(pause)
-                started = time.monotonic()
-                events = await asyncio.to_thread(look)
+                events, took = await asyncio.to_thread(_timed, look)
                 _note(state, events)
                 for event, data in events:
                     topic.publish(event, **data)
-                pause = max(every, REST * (time.monotonic() - started))
+                pause = max(every, REST * took)
         except QuartetError as error:
             topic.publish("gone", error=str(error))
         finally:
@@ -204,8 +203,16 @@ def _run_events(reader: RunReader) -> Iterator[Events]:
         reader.rate()
 
 
+def _timed(look: Look) -> tuple[Events, float]:
+    """Return what is new, and the seconds of processor time that it took to find out."""
+    started = time.thread_time()
+    return look(), time.thread_time() - started
+
+
 def _note(state: Json, events: Events) -> None:
     """Keep the latest state for new followers."""
     for event, data in events:
         if event == "state":
             state.update(data)
+        elif event == "live":
+            state["run"] = {**state["run"], **data}

@@ -344,7 +344,7 @@ export function confirmed(id, key, sureKey, act) {
           return act();
         }
         made.textContent = t(sureKey);
-        timer = setTimeout(reset, 3000);
+        timer = setTimeout(reset, 5000);
         return undefined;
       }),
     },
