@@ -196,7 +196,7 @@ def test_a_rectangle_shows_while_it_is_drawn(browser: Any, server: Server) -> No
 
 
 def test_a_log_is_dropped_and_reviewed(tab: Tab, tmp_path: Path) -> None:
-    tab.start("ataxx", ("engine:greedy", "nodes:50"), ("engine:random", "nodes:50"))
+    tab.start("ataxx", ("engine:greedy", "nodes:50"), ("engine:random", "nodes:50"), seed="1")
     tab.state()
     with tab.page.expect_download() as saved:
         tab.find("#save").click()
@@ -219,7 +219,7 @@ def test_a_log_is_dropped_and_reviewed(tab: Tab, tmp_path: Path) -> None:
     assert "step=1" in tab.page.url
     assert tab.find("#now").inner_text() != ""
     # A variation is kept in the address.
-    tab.page.wait_for_timeout(300)
+    tab.find("#board.choosing").wait_for()
     tab.find("#board").focus()
     for key in ("ArrowRight", "Enter", "Enter"):
         tab.page.keyboard.press(key)

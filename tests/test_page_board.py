@@ -94,8 +94,10 @@ def edit_and_play(browser: Any, server: Server, game: str) -> None:
         if brush.get_attribute("aria-pressed") != "true":
             brush.click()
         tab.page.mouse.click(*tab.place(cells[int(at)]))
-    tab.page.wait_for_timeout(300)
-    assert board(tab) == sorted(whole[:40])
+    expected = [list(piece) for piece in sorted(whole[:40])]
+    tab.page.wait_for_function(
+        f"expected => JSON.stringify(({PIECES})()) === JSON.stringify(expected)", arg=expected
+    )
     cell = cells[int(whole[0][0])]
     tab.find('[data-brush="none"]').click()
     tab.page.mouse.click(*tab.place(cell))

@@ -198,7 +198,7 @@ def test_a_position_is_set_up(tab: Tab, game: str) -> None:
 
 def test_an_exercise(tab: Tab) -> None:
     """Random moves are mistakes to find better moves for."""
-    tab.start("ataxx", ("engine:random", "nodes:50"), ("engine:greedy", "nodes:50"))
+    tab.start("ataxx", ("engine:random", "nodes:50"), ("engine:greedy", "nodes:50"), seed="1")
     tab.state()
     tab.find("#to-review").click()
     tab.find("#sums:not([hidden])").wait_for()
@@ -208,6 +208,7 @@ def test_an_exercise(tab: Tab) -> None:
     tab.find("#exercise-start").click()
     tab.find("#exercise-text").wait_for()
     assert english(tab) == []
+    tab.find("#board.choosing").wait_for()
     tab.find("#board").focus()
     for key in ("ArrowRight", "Enter", "Enter", "Enter"):
         tab.page.keyboard.press(key)

@@ -159,7 +159,6 @@ def test_an_interrupted_stream_resumes(page: Page) -> None:
     match = page.match("ataxx", QUICK, QUICK, pace="pause")
     topic = f"match/{match}"
     with page.follow(topic) as tab:
-        tab.until("state")
         page.post(f"/api/matches/{match}/pace", {"pace": "step"})
         tab.until("turn")
         heard = tab.last

@@ -341,14 +341,15 @@ def test_a_run_is_followed_while_it_is_killed_and_resumed(tmp_path: Path) -> Non
             start_new_session=True,
         )
 
-    run = start()
-    try:
-        with serving("--runs", str(folder.parent)) as page:
-            wait_for((folder / "games.jsonl").is_file)
+    with serving("--runs", str(folder.parent)) as page:
+        run = start()
+        try:
+            lines = folder / "games.jsonl"
+            wait_for(lambda: lines.is_file() and lines.stat().st_size)
             with page.follow("run/ataxx", "runs") as tab:
-                wait_for(lambda: any(e.get("run", {}).get("recorded") for e in tab.named("state")))
                 os.killpg(run.pid, signal.SIGKILL)
                 run.wait(ENOUGH)
+                wait_for(lambda: any(e.get("run", {}).get("recorded") for e in tab.named("state")))
                 stopped = page.get("/api/runs/ataxx")["recorded"]
                 assert stopped < 160
                 run = start()
@@ -376,10 +377,10 @@ def test_a_run_is_followed_while_it_is_killed_and_resumed(tmp_path: Path) -> Non
             position = page.post("/api/position", {"run": "ataxx", "number": 7, "step": 3})
             assert position["scores"] == view["scores"][3]
             page.get("/api/view", 404, run="ataxx", number=999)
-    finally:
-        if run.poll() is None:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait(ENOUGH)
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.wait(ENOUGH)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")

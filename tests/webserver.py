@@ -99,9 +99,11 @@ class Page:
 
     @contextmanager
     def follow(self, *topics: str, after: str = "") -> Iterator[Follower]:
-        """Follow some topics."""
+        """Follow some topics, at once or after the event with an id."""
         follower = Follower(self, topics, after)
         try:
+            if not after:
+                wait_for(lambda: follower.events)
             yield follower
         finally:
             follower.close()
