@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.games import ROOT
 from tests.processes import outliving
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ENOUGH = 60_000.0
 """Milliseconds after which a test gives up."""
+expect.set_options(timeout=ENOUGH)
 QUIET = re.compile(
     r"script-src.*was not explicitly set|status of 4\d\d"
     r"|ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE)"
@@ -83,11 +84,11 @@ class Server:
         children = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(how)
         try:
-            self.process.wait(30)
+            self.process.wait(ENOUGH / 1000)
         finally:
             self.process.kill()
             self.process.communicate()
-        left = outliving(children, 10)
+        left = outliving(children, ENOUGH / 1000)
         for child in left:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
