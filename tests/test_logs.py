@@ -72,6 +72,20 @@ def test_published_logs_agree(path: Path) -> None:
     assert len(log.positions) == len(log.turns) + 1
 
 
+@pytest.mark.parametrize("game", sorted({path.parts[-3] for path in LOGS}))
+def test_the_first_lines_tell_the_game(game: str) -> None:
+    path = next(path for path in LOGS if path.parts[-3] == game)
+    assert checking.origin(path.read_bytes()) == game
+    assert checking.origin(path.read_bytes(), game) is None
+
+
+def test_the_header_of_a_record_tells_the_game() -> None:
+    record = (DATA / "old" / "ugolki.jsonl").read_bytes()
+    assert checking.origin(record) == "ugolki"
+    assert checking.origin(record, "ugolki") is None
+    assert checking.origin(b"nonsense") is None
+
+
 def test_published_logs_match_their_index() -> None:
     index: list[dict[str, Any]] = json.loads(
         (DATA / "applegame" / "logs" / "index.json").read_text(encoding="utf-8")
