@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import psutil
 import pytest
 
+from core.errors import QuartetError
 from quartet.judge.process import once
 from quartet.judge.process.folder import ANSWER_LIMIT, ProgramFolder
 from quartet.judge.process.once import STDERR_LIMIT, Ending, PipeReader, run
@@ -363,6 +364,13 @@ def test_an_old_answer_is_removed_and_other_files_stay(folder: ProgramFolder) ->
     assert folder.read("output.txt").problem == "there is no output.txt"
     assert (folder.path / "memory").read_text() == "x"
     assert (folder.path / "input.txt").read_bytes() == b"again\n"
+
+
+def test_an_input_that_cannot_be_written_is_an_error(folder: ProgramFolder) -> None:
+    with pytest.raises(QuartetError, match=r"^cannot write no/input\.txt for .*: No such file"):
+        folder.prepare("no/input.txt", "1\n", "output.txt")
+    folder.prepare("input.txt", "1\n", "output.txt")
+    assert (folder.path / "input.txt").read_bytes() == b"1\n"
 
 
 @posix

@@ -255,6 +255,19 @@ def test_minor_misbehaviour_is_noted(
         assert outcome.notes == notes
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the judge reads /proc")
+def test_two_programs_with_one_engine_are_noted(mark: str, tmp_path: Path) -> None:
+    """Two versions under test are one if both have loaded the same file."""
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "engine.so").write_bytes(b"code")
+    old, new = (str(tmp_path / folder / "engine.so") for folder in ("old", "new"))
+    same = result(play(little(2, "maps", old, mark), little(1, "maps", old, mark)))
+    assert same.notes == (f"both sides have loaded the same engine, {old}",)
+    other = result(play(little(2, "maps", old, mark), little(1, "maps", new, mark)))
+    assert other.notes == ()
+
+
 def test_an_unfinished_last_line_counts(mark: str) -> None:
     outcome = result(play(little(2, "last line", mark), little(1, "", mark), plies=1))
     assert (outcome.termination, outcome.scores) == (Termination.SCORE, (2, 0))

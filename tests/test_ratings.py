@@ -14,6 +14,7 @@ from quartet.arena.ratings import (
     elo_of_score,
     orders,
     plackett_luce,
+    wilson,
 )
 from quartet.arena.sprt import PAIR
 from quartet.arena.unit import GameResult, Use
@@ -54,6 +55,22 @@ def test_equal_pairs_have_a_wide_interval() -> None:
     drawn = elo({0.5: 10})
     assert drawn.low < drawn.elo == 0 < drawn.high
     assert drawn.low == pytest.approx(-drawn.high)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_published_intervals_of_wilson(
+    successes: int, trials: int, low: float, high: float
+) -> None:
+    """R. G. Newcombe, Two-sided confidence intervals for the single proportion (1998), table I."""
+    assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
 
 
 def game(seats: tuple[int, ...], places: tuple[int | None, ...], block: int = 0) -> GameResult:

@@ -1,14 +1,17 @@
 """Play the fake game of the tests. The first argument is the number to say; each other one names a
 misbehaviour and its moment."""
 
+import mmap
 import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 NUMBER = sys.argv[1]
 WHAT = sys.argv[2] if len(sys.argv) > 2 else ""
 MORE = sys.argv[3:]
+MAPPED: list[mmap.mmap] = []
 
 out, err = sys.stdout.fileno(), sys.stderr.fileno()
 
@@ -44,6 +47,10 @@ def at_ready() -> None:
     match WHAT:
         case "bad ready":
             say("YES")
+        case "maps":
+            with Path(MORE[0]).open("rb") as file:
+                MAPPED.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            say("OK")
         case "late ready":
             time.sleep(60)
         case "dies at ready":
