@@ -17,6 +17,7 @@ from core.engine import options_of
 from core.errors import TextError, UnknownNameError
 from core.limits import Limits
 from quartet import registry
+from quartet.arena.fingerprints import fingerprint
 from quartet.judge.seats.players import PlayerSpec
 from quartet.training import selfplay
 from tests.games import ROOT, GameUnderTest
@@ -109,6 +110,16 @@ def test_files_have_absolute_paths_for_programs(
         other.require()
     with pytest.raises(UnknownNameError, match="has no option 'wights'"):
         unknown.require()
+
+
+def test_the_fingerprint_of_a_player_depends_on_its_files(tmp_path: Path) -> None:
+    file = tmp_path / "mine.bin"
+    found = []
+    for content in (b"one", b"two", b"one"):
+        file.write_bytes(content)
+        found.append(fingerprint(PlayerSpec.parse("ataxx", f"bot:weights={file}")))
+    assert found[0] == found[2] != found[1]
+    assert fingerprint(PlayerSpec.parse("ataxx", "bot")) not in found
 
 
 def test_agents_accept_known_options_only(whole_game: GameUnderTest, tmp_path: Path) -> None:

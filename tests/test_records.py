@@ -48,6 +48,11 @@ def test_a_game_counts_once(tmp_path: Path) -> None:
     fill(tmp_path)
     fill(tmp_path)
     assert numbers(tmp_path) == [0, 1, 2, 3]
+    with Records(tmp_path, PLAN) as records:
+        for number in (4, 4, 3):
+            records.add(played(number))
+        assert list(records.done) == [0, 1, 2, 3, 4]
+    assert numbers(tmp_path) == [0, 1, 2, 3, 4]
 
 
 def test_a_file_cut_anywhere_resumes(tmp_path: Path) -> None:

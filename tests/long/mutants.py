@@ -67,7 +67,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "quartet/arena/config": ("run_config", "schedule", "runs", "tournament"),
     "quartet/arena/cores": ("cores", "tournament"),
     "quartet/arena/curves": ("runs", "web_runs"),
-    "quartet/arena/fingerprints": ("ataxx_openings", "builds"),
+    "quartet/arena/fingerprints": ("ataxx_openings", "builds", "engine_options"),
     "quartet/arena/gauntlet": ("gauntlet", "exam"),
     "quartet/arena/notes": ("notes",),
     "quartet/arena/optimisers": ("tune",),
