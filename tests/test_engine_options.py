@@ -112,6 +112,15 @@ def test_files_have_absolute_paths_for_programs(
         unknown.require()
 
 
+def test_the_file_of_a_program_has_an_absolute_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert PlayerSpec.parse("ataxx", "mine").full == str(tmp_path / "mine")
+    assert PlayerSpec.parse("ataxx", "other").full == "other"
+
+
 def test_the_fingerprint_of_a_player_depends_on_its_files(tmp_path: Path) -> None:
     file = tmp_path / "mine.bin"
     found = []

@@ -43,6 +43,14 @@ def test_published_elo(counts: tuple[float, ...], value: float, half: float) -> 
     assert (rating.high - rating.low) / 2 == pytest.approx(half, abs=1e-6)
 
 
+def test_the_elo_of_a_score() -> None:
+    assert elo_of_score(0.5) == 0
+    assert elo_of_score(0.75) == pytest.approx(190.8485)
+    assert elo_of_score(0.25) == pytest.approx(-190.8485)
+    assert elo_of_score(1) == pytest.approx(400 * math.log10(999))  # finite
+    assert elo_of_score(0) == pytest.approx(-400 * math.log10(999))
+
+
 def test_equal_pairs_have_a_wide_interval() -> None:
     """Check that the interval is never a point if all pairs scored the same."""
     won, lost = elo({1.0: 10}), elo({0.0: 10})
