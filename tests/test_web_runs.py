@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -221,6 +222,24 @@ def test_new_records_are_read(tmp_path: Path) -> None:
     (folder / "games.jsonl").unlink()
     with pytest.raises(QuartetError):
         reader.shown()
+
+
+def test_who_follows_later_sees_the_present_running_games(tmp_path: Path) -> None:
+    folder = make(tmp_path / "run", 3)
+    (folder / "live").mkdir()
+    runs = FollowedRuns(tmp_path)
+
+    async def follow() -> Any:
+        topic = await runs.topic("run/run")
+        assert topic is not None
+        topic.join(bell := asyncio.Event())
+        (folder / records.live_name(3)).write_bytes(b"{}\n{}\n")
+        await asyncio.wait_for(bell.wait(), ENOUGH)
+        ((_, block),) = topic.since(None)
+        runs.close()
+        return msgspec.json.decode(block.partition(b"data: ")[2])["run"]["live"]
+
+    assert asyncio.run(follow()) == [{"number": 3, "turns": 1}]
 
 
 def test_clocks_of_a_run_are_shown(tmp_path: Path) -> None:
