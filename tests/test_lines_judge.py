@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from core.messages import Entry
 
 PLAYER = str(Path(__file__).parent / "programs_lines" / "play.py")
+RAISES = 1 + Path(PLAYER).read_text().splitlines().index(
+    '            raise RuntimeError("no idea")'
+)
+"""Line of the exception of a program."""
 READY, CLOCK = 20_000, 20_000
 """Milliseconds that suffice for everything on any machine."""
 SHORT = 700
@@ -172,7 +176,7 @@ HOSTILE = [
     (
         "raises",
         Termination.RE,
-        "ended at ply {ply}: exit status 1: RuntimeError: no idea (play.py, line 115)",
+        f"ended at ply {{ply}}: exit status 1: RuntimeError: no idea (play.py, line {RAISES})",
         "PARSE",
         {},
     ),
