@@ -71,7 +71,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "quartet/arena/gauntlet": ("gauntlet", "exam"),
     "quartet/arena/notes": ("notes",),
     "quartet/arena/optimisers": ("tune",),
-    "quartet/arena/outcome": ("schedule", "runs", "run_config", "gauntlet", "tournament"),
+    "quartet/arena/outcome": ("schedule", "runs", "run_config", "exam", "gauntlet", "tournament"),
     "quartet/arena/ratings": ("ratings", "sprt", "runs"),
     "quartet/arena/records": ("records", "live", "runs"),
     "quartet/arena/files": ("records", "runs"),
