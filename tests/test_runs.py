@@ -116,12 +116,12 @@ def test_a_swiss_run_is_shown_as_it_ended(tmp_path: Path) -> None:
     players = [word for name in "abc" for word in ("--player", f"{name}=random")]
     swiss = ["--pairing", "swiss", "--rounds", "2", "--games", "2"]
     quick = ["--in-process", "--crowded", "--jobs", "1", "--json"]
-    told = json.loads(
+    printed = json.loads(
         run("tournament", "applegame", *players, *swiss, *quick, "--out", tmp_path / "cup")
     )
     shown = json.loads(run("runs", tmp_path / "cup", "--json"))
-    assert {name: shown[name] for name in told} == told
-    assert [player["games"] for player in told["players"]].count(2) == 2  # with a bye
+    assert {name: shown[name] for name in printed} == printed
+    assert [player["games"] for player in printed["players"]].count(2) == 2  # with a bye
 
 
 def test_an_active_run_and_an_interrupted_one(folder: Path, tmp_path: Path) -> None:
