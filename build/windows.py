@@ -45,6 +45,9 @@ WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 WINE_SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
 WINE_HOME = sources.ROOT / ".build" / "windows" / "wine"
 """A separate Wine prefix, so that the user's does not change."""
+WITHOUT = "mscoree,mshtml,ntoskrnl.exe"
+"""The libraries that Wine does not load: .NET, a browser, and the kernel of device drivers. A crash
+in a driver's service would show among the messages of our program."""
 
 
 class Windows(freeze.System):
@@ -245,7 +248,7 @@ def wine() -> list[str] | None:
     )
     if program is None or server is None:
         return None
-    words = ["env", f"WINEPREFIX={WINE_HOME}", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml="]
+    words = ["env", f"WINEPREFIX={WINE_HOME}", "WINEDEBUG=-all", f"WINEDLLOVERRIDES={WITHOUT}="]
     first = (
         [program, "cmd", "/c", "exit"] if WINE_HOME.is_dir() else [program, "wineboot", "--init"]
     )
