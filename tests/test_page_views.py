@@ -305,6 +305,37 @@ def test_ratings_come_into_the_shown_table(browser: Any, server: Server) -> None
     tab.page.context.close()
 
 
+def test_a_chart_that_is_drawn_again_keeps_its_zoom(browser: Any, server: Server) -> None:
+    tab = Tab(browser.new_context(locale="en-GB"), server)
+    tab.enter("#/run/cup?tab=charts")
+    chart = tab.find("#charts canvas").first
+    chart.wait_for()
+
+    def image() -> str:
+        pixels: str = chart.evaluate(
+            "canvas => new Promise(drawn => requestAnimationFrame(() =>"
+            " requestAnimationFrame(() => drawn(canvas.toDataURL()))))"
+        )
+        return pixels
+
+    whole = image()
+    box = tab.find("#charts .u-over").first.bounding_box()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 50)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 50, steps=4)
+    tab.page.mouse.up()
+    tab.page.mouse.move(0, 0)
+    zoomed = image()
+    assert zoomed != whole
+    before = chart.element_handle()
+    tab.page.evaluate("() => document.dispatchEvent(new Event('themed'))")
+    tab.page.wait_for_function("before => !before.isConnected", arg=before)
+    chart.wait_for()
+    assert image() == zoomed
+    assert tab.faults == []
+    tab.page.context.close()
+
+
 def test_a_run_is_followed_while_it_is_killed_and_resumed(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     with serving(tmp_path, "--runs", "runs") as server:

@@ -1,5 +1,5 @@
 // One run: its state and verdict, and its tables and charts as it grows.
-import { drawCharts } from "./run_charts.js";
+import { drawCharts, keepZoom } from "./run_charts.js";
 import { crosstable, gamesTable, hidden, standings } from "./run_tables.js";
 import { ACTIVE, areShown, kindText, ofText, resultsSwitch, stateText, tellSwitch } from "./runs.js";
 import { fill, follow, get, guarded, h, number, percent, query, t, update } from "./page.js";
@@ -101,6 +101,7 @@ export async function run(main, { path: [name], parameters }) {
     charts: async mine => {
       if (!areShown(found)) return hidden();
       const drawn = await drawCharts(name, body.clientWidth);
+      if (mine === drawing) keepZoom(charts, drawn.charts);
       for (const chart of mine === drawing ? charts : drawn.charts) chart.destroy();
       if (mine === drawing) charts = drawn.charts;
       return drawn.element;

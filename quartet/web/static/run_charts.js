@@ -28,6 +28,14 @@ const colour = name => {
 
 const unitText = unit => (unit === "Elo" ? t("elo") : word(unit));
 
+/** Give charts the zoom of the earlier ones. */
+export function keepZoom(earlier, charts) {
+  earlier.forEach(({ data: [xs], scales: { x } }, i) => {
+    const isZoomed = x.min > xs[0] || x.max < xs.at(-1);
+    if (isZoomed) charts[i]?.setScale("x", { min: x.min, max: x.max });
+  });
+}
+
 /** Fetch and draw the curves of a run: {element, charts}. The caller destroys the charts. */
 export async function drawCharts(run, width) {
   const [series, uPlot] = await Promise.all([get(`runs/${encodeURIComponent(run)}/series`), plotter()]);
