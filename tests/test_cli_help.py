@@ -48,7 +48,7 @@ def test_the_version_names_the_commit_and_the_build() -> None:
     done = quartet("--version")
     assert re.fullmatch(
         r"quartet(, not installed \(it runs from its folder\)| \d+\.\d+\.\d+)"
-        r"(, commit [0-9a-f]{12}\+?)?(, (release|debug|trace) \S+)?\n",
+        r"(, commit [0-9a-f]{12}\+?)?(, (release|debug|trace|asan|ubsan|tsan) \S+)?\n",
         done.stdout,
     ), done.stdout
 
