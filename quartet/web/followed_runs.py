@@ -32,6 +32,8 @@ UNWATCHED = 5.0
 """Seconds until an unwatched topic is no longer read."""
 REST = 20
 """Pause after a check, in times of the processor time that it took: the players need the cores."""
+MAX_MISSING = 20
+"""Looks at a game that has neither a live file nor a record before it counts as missing."""
 
 
 class FollowedRuns:
@@ -138,6 +140,7 @@ class LiveGame:
         self._offset = 0
         self._viewer: Viewer | None = None
         self._over = False
+        self._patience = MAX_MISSING
 
     @property
     def view(self) -> Json | None:
@@ -169,7 +172,12 @@ class LiveGame:
         try:
             view = self._reader.view(self._number)
         except QuartetError:
-            return [("end", {"result": self._reader.end(self._number)})]
+            result = self._reader.end(self._number)
+            if result is None and self._patience > 0:  # the record follows in a moment
+                self._patience -= 1
+                self._over = False
+                return []
+            return [("end", {"result": result})]
         for turn, seen in zip(view["turns"], self.view["turns"] if self.view else (), strict=False):
             turn["info"] = seen["info"]
         return [("state", {"view": view}), ("end", {"result": view["result"]})]
