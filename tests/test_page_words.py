@@ -257,7 +257,7 @@ def test_runs_and_logs(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_a_running_game_of_a_run(tab: Tab, server: Server) -> None:
-    # A killed run that resumes may still list the games that it was playing.
+    # Each language has its own run: one that was killed and resumes may list games of before.
     name = f"two-{tab.page.evaluate('document.documentElement.lang')}"
     run = quartet(server.folder, *sprt(100_000)[:-1], f"runs/{name}")
     try:

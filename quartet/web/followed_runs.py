@@ -173,7 +173,8 @@ class LiveGame:
             view = self._reader.view(self._number)
         except QuartetError:
             result = self._reader.end(self._number)
-            if result is None and self._patience > 0:  # the record follows in a moment
+            # The record may follow in a moment, or a resumed run may play the game again.
+            if result is None and self._patience > 0:
                 self._patience -= 1
                 self._over = False
                 return []
