@@ -257,11 +257,15 @@ def test_runs_and_logs(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_a_running_game_of_a_run(tab: Tab, server: Server) -> None:
-    # Each language has its own run: one that was killed and resumes may list games of before.
+    # Each language has its own run, which must have begun: the page of a run that does not exist
+    # says so for good, and a run that was killed lists its last game for some seconds.
     name = f"two-{tab.page.evaluate('document.documentElement.lang')}"
     run = quartet(server.folder, *sprt(100_000)[:-1], f"runs/{name}")
     try:
-        for place, link in (("#/watch", "#live-games a"), (f"#/run/{name}", "#run-live a")):
+        for place, link in (
+            ("#/watch", f'#live-games a[href*="{name}"]'),
+            (f"#/run/{name}", "#run-live a"),
+        ):
             tab.go(place)
             tab.find(link).first.wait_for()
             assert english(tab) == [], place
