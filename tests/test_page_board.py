@@ -137,18 +137,29 @@ def test_a_position_of_the_fifth_is_set_up(browser: Any, fifth: Server) -> None:
     edit_and_play(browser, fifth, FIFTH)
 
 
+WATCH_SIDE = """() => {
+    window.sideShown = false;
+    const side = document.querySelector("#to-move");
+    const look = () => { window.sideShown ||= side.checkVisibility(); };
+    new MutationObserver(look).observe(side.closest(".editor"), { subtree: true, attributes: true });
+}"""
+"""Note whether the side to move can be chosen, even for a moment."""
+
+
 def test_an_illegal_position_is_refused_in_one_line(browser: Any, server: Server) -> None:
     """By the game's own check; the side to move is chosen."""
     context = browser.new_context(locale="en-GB")
     tab = Tab(context, server)
     tab.enter("#/board?game=connexion")
+    tab.find("#edit").wait_for()
+    tab.page.evaluate(WATCH_SIDE)
     tab.find("#edit").click()
     tab.find('[data-brush="0"]').click()
     for cell in ("a1+", "b1-", "b1+", "c1-", "c1+"):
         tab.page.mouse.click(*tab.place(cell))
     tab.find("#complaint:has-text('there are 5 tiles R1, not 4')").wait_for()
     assert tab.find("#edit").is_disabled()
-    assert not tab.find("#to-move").is_visible(), "the tiles imply it"
+    assert not tab.page.evaluate("window.sideShown"), "the tiles imply it: nothing jumps"
     tab.go("#/board?game=ataxx")
     tab.find("#edit").click()
     tab.find("#to-move").select_option("1")

@@ -141,7 +141,7 @@ export async function board(main, { parameters, games }) {
         found.palette.findIndex(p => p[0] === owner && p[1] === mark),
       );
     }
-    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move };
+    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, implied: found.implied };
     engine.stop();
     openings.moved();
     offerCells();
