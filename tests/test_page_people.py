@@ -113,7 +113,7 @@ COUNTED = """
     };
     performance.now = () => 0;
 """
-"""Count all animations. The clock stands still: a slow browser would leave a late one out."""
+"""Count all animations. The clock stands still, because the page omits one that starts late."""
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

@@ -257,8 +257,8 @@ def test_runs_and_logs(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_a_running_game_of_a_run(tab: Tab, server: Server) -> None:
-    # Each language has its own run, which must have begun: the page of a run that does not exist
-    # says so for good, and a run that was killed lists its last game for some seconds.
+    # A run of one language is killed, but the page lists its last game for some seconds. So the
+    # next language needs another run, and waits until that one has begun.
     name = f"two-{tab.page.evaluate('document.documentElement.lang')}"
     run = quartet(server.folder, *sprt(100_000)[:-1], f"runs/{name}")
     try:
