@@ -447,7 +447,7 @@ def read_samples(data: bytes) -> None:
     """A file of samples is accepted for training or rejected."""
     import numpy as np  # noqa: PLC0415  (an extra)
 
-    from quartet.training import trainer  # noqa: PLC0415
+    from quartet.training import dataset  # noqa: PLC0415
 
     training = registry.load("ataxx", "train.selfplay")
     folder = scratch() / "samples"
@@ -457,7 +457,7 @@ def read_samples(data: bytes) -> None:
         with refusing():
             samples.batch_of(samples.read(path, "ataxx")[0], path)
         with refusing(), np.errstate(all="ignore"):
-            found = trainer.load("ataxx", [folder], training.POSITION_BYTES)
+            found = dataset.load("ataxx", [folder], training.POSITION_BYTES)
             chosen = np.arange(len(found))
             inputs = np.empty((len(found), training.ACTIVE), np.uint16)
             looks = (chosen % training.SYMMETRIES).astype(np.uint8)

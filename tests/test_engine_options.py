@@ -173,7 +173,7 @@ def test_a_match_names_the_error(whole_game: GameUnderTest) -> None:
 def test_self_play_accepts_options() -> None:
     for game, options in (("ataxx", "futility=0,deficit=5"), ("ugolki", "exploration=3")):
         units = [
-            selfplay.SelfplayUnit(number=0, game=game, seed=1, games=1, nodes=60, player=player)
+            selfplay.SelfplayUnit(number=0, game=game, seed=1, games=1, nodes=600, player=player)
             for player in ("bot", "bot:", f"bot:{options}")
         ]
         usual, other = selfplay.play(units[0]), selfplay.play(units[2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -17,10 +18,11 @@ from ataxx.nn.evaluate import Weights
 from core.errors import QuartetError, TextError
 from core.nn import sparse_net
 from core.nn.sealed import seal
-from quartet.training import selfplay
+from quartet.training import dataset, selfplay
 from quartet.training import trainer as training
+from quartet.training.dataset import lambda_returns
 from quartet.training.samples import Batch, MadeSamples, SampleStore, read
-from quartet.training.trainer import Hyperparameters, Trainer, lambda_returns
+from quartet.training.trainer import Hyperparameters, Trainer
 from tests.games import ROOT
 
 Floats = NDArray[np.float32]
@@ -189,26 +191,26 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def samples(data: Path) -> training.Samples:
-    return training.load("ataxx", [data], 16)
+def samples(data: Path) -> dataset.Samples:
+    return dataset.load("ataxx", [data], 16)
 
 
 HYPER = Hyperparameters(epochs=3, batch=256)
 
 
-def trained(samples: training.Samples, hyper: Hyperparameters = HYPER, threads: int = 1) -> Trainer:
+def trained(samples: dataset.Samples, hyper: Hyperparameters = HYPER, threads: int = 1) -> Trainer:
     trainer = Trainer(ataxx.train.selfplay, samples, hyper, threads)
     while trainer.epoch < hyper.epochs:
         trainer.run_epoch()
     return trainer
 
 
-def test_training_lowers_the_loss_on_games_it_has_not_seen(samples: training.Samples) -> None:
+def test_training_lowers_the_loss_on_games_it_has_not_seen(samples: dataset.Samples) -> None:
     before = Trainer(ataxx.train.selfplay, samples, HYPER).validate()
-    assert trained(samples).validate() < 0.9 * before
+    assert trained(samples).validate() < 0.95 * before
 
 
-def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: training.Samples) -> None:
+def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: dataset.Samples) -> None:
     first = trained(samples).parameters
     assert np.array_equal(first, trained(samples, threads=2).parameters)
     assert not np.array_equal(
@@ -216,7 +218,7 @@ def test_a_seed_makes_the_same_network_on_any_number_of_threads(samples: trainin
     )
 
 
-def test_a_checkpoint_resumes_exactly(samples: training.Samples, tmp_path: Path) -> None:
+def test_a_checkpoint_resumes_exactly(samples: dataset.Samples, tmp_path: Path) -> None:
     trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
     trainer.run_epoch()
     training.write_checkpoint(tmp_path / "state", trainer)
@@ -234,7 +236,7 @@ def test_a_checkpoint_resumes_exactly(samples: training.Samples, tmp_path: Path)
         training.read_checkpoint(tmp_path / "state")
 
 
-def test_targets_are_lambda_returns(samples: training.Samples) -> None:
+def test_targets_are_lambda_returns(samples: dataset.Samples) -> None:
     results = np.where(samples.aside, samples.expected, (samples.results + 1) / 2)
     assert lambda_returns(samples, 1) == pytest.approx(results, abs=1e-6)
     assert 0.4 < samples.aside.mean() < 0.5
@@ -261,7 +263,7 @@ def test_targets_are_lambda_returns(samples: training.Samples) -> None:
     )
 
 
-def test_games_are_distinguished(samples: training.Samples) -> None:
+def test_games_are_distinguished(samples: dataset.Samples) -> None:
     assert 20 < (samples.last & ~samples.aside).sum() <= 30, (
         "a game that is solved at once has no samples"
     )
@@ -272,7 +274,7 @@ def test_games_are_distinguished(samples: training.Samples) -> None:
     assert (np.diff(samples.plies.astype(int))[within] > 0).all()
 
 
-def test_decided_positions_are_not_learned_from(samples: training.Samples) -> None:
+def test_decided_positions_are_not_learned_from(samples: dataset.Samples) -> None:
     pieces = np.unpackbits(samples.positions, axis=1).sum(1)
     assert np.array_equal(ataxx.train.selfplay.open_positions(samples.positions), pieces <= 45)
     trainer = Trainer(ataxx.train.selfplay, samples, HYPER)
@@ -289,7 +291,7 @@ def test_the_unit_of_the_scores_is_found() -> None:
     results = np.where(random.random(50_000) < 1 / (1 + np.exp(-scores / 250)), 1, -1).astype(
         np.int8
     )
-    assert training.unit_of_scores(scores.astype(np.int16), results) == pytest.approx(250, rel=0.05)
+    assert dataset.unit_of_scores(scores.astype(np.int16), results) == pytest.approx(250, rel=0.05)
 
 
 def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
@@ -302,16 +304,16 @@ def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
             ).copy()
             played["score"] *= 3
             folder.add(MadeSamples(Batch(number, 1, 10, 20, len(played)), played.tobytes()))
-    both = training.load("ataxx", [data, tmp_path], 16)
+    both = dataset.load("ataxx", [data, tmp_path], 16)
     assert both.units[1] == pytest.approx(3 * both.units[0], rel=0.01)
     half = len(both) // 2
     assert both.expected[half:] == pytest.approx(both.expected[:half], abs=1e-3)
 
 
-def test_integers_compute_what_the_floats_do(samples: training.Samples) -> None:
+def test_integers_compute_what_the_floats_do(samples: dataset.Samples) -> None:
     trainer = trained(samples)
-    shape, body, rounded = ataxx.train.selfplay.quantised(*trainer.network())
-    weights = Weights(seal("weights", {"game": "ataxx", **shape}, body))
+    rounded = ataxx.train.selfplay.quantised(*trainer.network())[2]
+    weights = Weights(weight_file(trainer))
     positions = samples.positions[:200]
     inputs = np.empty((200, 36), np.uint16)
     ataxx.train.selfplay.features(
@@ -327,21 +329,62 @@ def test_integers_compute_what_the_floats_do(samples: training.Samples) -> None:
     assert abs(trainer.validate(rounded) - trainer.validate()) < 0.01 * trainer.validate()
 
 
-def test_bad_samples_are_rejected(data: Path, samples: training.Samples, tmp_path: Path) -> None:
+def test_training_continues_from_weights(samples: dataset.Samples) -> None:
+    first = weight_file(trained(samples))
+    fresh = Trainer(ataxx.train.selfplay, samples, replace(HYPER, seed=2))
+    after = Trainer(ataxx.train.selfplay, samples, replace(HYPER, seed=2), begin=first)
+    rounded = ataxx.train.selfplay.quantised(*trained(samples).network())[2]
+    assert after.parameters == pytest.approx(rounded, abs=1e-6)
+    assert after.validate() == pytest.approx(after.validate(rounded), rel=1e-4)
+    assert after.validate() < fresh.validate()
+    loss = after.validate()
+    state = after.state()
+    after.run_epoch()
+    assert after.validate() < loss
+    with pytest.raises(QuartetError, match="not the same samples or first weights"):
+        fresh.restore(state)
+    with pytest.raises(QuartetError, match="have 64 hidden units, not 128: choose --hidden 64"):
+        Trainer(ataxx.train.selfplay, samples, replace(HYPER, hidden=128), begin=first)
+    with pytest.raises(TextError):
+        Trainer(ataxx.train.selfplay, samples, HYPER, begin=first[:-1])
+
+
+def test_scores_have_the_wanted_unit(samples: dataset.Samples) -> None:
+    """Check that a unit of 200 points halves the scores, when training begins and ends."""
+    usual = trained(samples)
+    other = Trainer(
+        ataxx.train.selfplay, samples, replace(HYPER, unit=200), begin=weight_file(usual)
+    )
+    assert other.parameters[-65:] == pytest.approx(2 * usual.parameters[-65:], abs=0.02)
+    half = Trainer(ataxx.train.selfplay, samples, replace(HYPER, unit=200))
+    half.restore({**usual.state(), "recipe": half.state()["recipe"]})
+    rounded = ataxx.train.selfplay.quantised(*half.network())[2]
+    assert half.validate(rounded) == pytest.approx(usual.validate(), rel=0.01)
+    (small, small_bias), (large, large_bias) = (trainer.network()[2:] for trainer in (half, usual))
+    assert small == pytest.approx(large / 2)
+    assert small_bias == pytest.approx(large_bias / 2)
+
+
+def weight_file(trainer: Trainer) -> bytes:
+    shape, body, _ = ataxx.train.selfplay.quantised(*trainer.network())
+    return seal("weights", {"game": "ataxx", **shape}, body)
+
+
+def test_bad_samples_are_rejected(data: Path, samples: dataset.Samples, tmp_path: Path) -> None:
     with pytest.raises(QuartetError, match="multiple of 64"):
         Trainer(ataxx.train.selfplay, samples, Hyperparameters(hidden=65))
     with pytest.raises(QuartetError, match="two files"):
-        training.load("ataxx", [tmp_path], 16)
+        dataset.load("ataxx", [tmp_path], 16)
     for number in (0, 1):
         (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ataxx"}, b"odd"))
     with pytest.raises(TextError, match="3 bytes"):
-        training.load("ataxx", [tmp_path], 16)
+        dataset.load("ataxx", [tmp_path], 16)
     for number in (0, 1):
         (tmp_path / f"{number}.samples").write_bytes(seal("samples", {"game": "ataxx"}, bytes(22)))
     with pytest.raises(TextError, match="does not say where its games begin"):
-        training.load("ataxx", [tmp_path], 16)
+        dataset.load("ataxx", [tmp_path], 16)
     with pytest.raises(TextError, match="for 'ataxx', not for 'nim'"):
-        training.load("nim", [data], 16)
+        dataset.load("nim", [data], 16)
 
 
 def test_from_selfplay_to_weights(tmp_path: Path) -> None:
@@ -383,3 +426,17 @@ def test_from_selfplay_to_weights(tmp_path: Path) -> None:
     assert weights.fields["command"].startswith("quartet train ataxx")
     assert len(weights.fields["data"].split()[0]) == 16
     assert not out.with_name("weights.bin.checkpoint").exists()
+
+
+def test_training_names_the_extra_that_is_missing() -> None:
+    code = "import sys; sys.modules['numpy'] = None; from quartet.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "train", "ataxx", str(ROOT), "--out", "weights.bin"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr.startswith("quartet: training needs numpy: "), done.stderr
+    assert done.stderr.count("\n") == 1

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ataxx import players
 from ataxx.engine import Engine
+from ataxx.nn.evaluate import Weights
 from ataxx.nn.features import encode, features
 from core.engine import parse_player, write_player
 from core.errors import QuartetError
+from core.nn.sealed import unseal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +29,7 @@ __all__ = [
     "SYMMETRIES",
     "WON",
 ]
-__all__ += ["encode", "engine", "features", "open_positions", "quantised"]
+__all__ += ["POINTS", "encode", "engine", "features", "floats", "open_positions", "quantised"]
 
 OWN_SAMPLES: Literal[False] = False
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
@@ -64,9 +66,24 @@ def open_positions(positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return mask
 
 
-ONE, OUTPUT_ONE = 255, 64
-"""The integers for 1.0 in the first layer and in the output, as in network.h. Training keeps
-weights within 127 / 64."""
+ONE, OUTPUT_ONE, POINTS = 255, 64, 400
+"""The integers for 1.0 in the first layer and in the output, and the score for an output of 1.0, as
+in network.h. Training keeps weights within 127 / 64."""
+
+
+def floats(
+    data: bytes,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
+    import numpy as np  # noqa: PLC0415  (self-play does not need it)
+
+    hidden = int(Weights(data).fields["hidden"])
+    _, body = unseal("weights", data, "ataxx")
+    numbers = np.frombuffer(body[:-4], "<i2").astype(np.float32)
+    numbers[:-hidden] /= ONE
+    numbers[-hidden:] /= OUTPUT_ONE
+    rows, bias, output = np.split(numbers, [INPUTS * hidden, (INPUTS + 1) * hidden])
+    last = int.from_bytes(body[-4:], "little", signed=True) / (ONE * OUTPUT_ONE)
+    return rows.reshape(-1, hidden), bias, output, last
 
 
 def quantised(

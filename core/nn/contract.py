@@ -67,6 +67,7 @@ class Training(Protocol):
         LOPSIDED: A game starts only if the engine's score is within +-LOPSIDED.
         WON: A score beyond +-WON that lasts decides the game.
         SOLVED: A score beyond +-SOLVED is proven. All three in the engine's unit.
+        POINTS: The score for an output of 1 of the network, in the game's format of weights.
     """
 
     OWN_SAMPLES: Literal[False]
@@ -80,6 +81,7 @@ class Training(Protocol):
     LOPSIDED: int
     WON: int
     SOLVED: int
+    POINTS: int
 
     def engine(self, player: str) -> ForgetfulSearcher:
         """Return a built-in player. If its options do not set the memory, it uses as little as
@@ -98,6 +100,11 @@ class Training(Protocol):
     def open_positions(self, positions: Any) -> Any:
         """Return a mask of the positions (uint8 [n][POSITION_BYTES]) that are far enough from the
         end of the game to learn from. Closer to the end, a search sees the result itself."""
+        ...
+
+    def floats(self, data: bytes) -> tuple[Any, Any, Any, float]:
+        """Return the network of a file of weights as floats: rows [INPUTS][hidden], bias [hidden],
+        output [hidden] and output bias. Raises TextError if it is not of this game."""
         ...
 
     def quantised(

@@ -6,7 +6,7 @@ import shlex
 import sys
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
@@ -19,7 +19,10 @@ from quartet import registry
 from quartet.arena.cores import usable_cores
 from quartet.arena.files import write_whole
 from quartet.cli.progress import Progress
-from quartet.training.trainer import Samples, Trainer
+
+if TYPE_CHECKING:
+    from quartet.training.dataset import Samples
+    from quartet.training.trainer import Trainer
 
 LOSSES = ".losses.jsonl"
 """Suffix of the file of losses, a line per epoch."""
@@ -76,11 +79,30 @@ LOSSES = ".losses.jsonl"
     help="Seed of first weights, order and symmetries.",
 )
 @click.option(
+    "--begin",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Continue from these weights, instead of random ones.",
+)
+@click.option(
+    "--unit",
+    type=click.IntRange(min=1),
+    help="Points of the engine's score for a logit of 1, the odds of e : 1. The margins of a search "
+    "are tuned for one unit.  [default: that of the game's weights]",
+)
+@click.option(
     "--jobs",
     type=click.IntRange(min=1),
     help="Threads, at most 2; they change only the time.",
 )
-def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **options: Any) -> None:
+def command(
+    game: str,
+    data: tuple[Path, ...],
+    out: Path,
+    begin: Path | None,
+    unit: int | None,
+    jobs: int | None,
+    **options: Any,
+) -> None:
     """Train the evaluation network of GAME on the folders of samples that `quartet selfplay` made,
     and write its weights.
 
@@ -94,7 +116,8 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
     """
     try:
         from core.nn import learning  # noqa: PLC0415
-        from quartet.training import trainer as training  # noqa: PLC0415  (an extra)
+        from quartet.training import dataset  # noqa: PLC0415  (an extra)
+        from quartet.training import trainer as training  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
@@ -108,9 +131,10 @@ def command(game: str, data: tuple[Path, ...], out: Path, jobs: int | None, **op
         )
     learning.require_place(out)
     with Progress("files of samples", None) as progress:
-        samples = training.load(game, data, module.POSITION_BYTES, progress.update)
-    hyper = training.Hyperparameters(**options)
-    trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()))
+        samples = dataset.load(game, data, module.POSITION_BYTES, progress.update)
+    hyper = training.Hyperparameters(unit=unit or 0, **options)
+    first = None if begin is None else begin.read_bytes()
+    trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()), first)
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))

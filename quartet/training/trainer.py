@@ -1,12 +1,4 @@
-"""Training of a game's evaluation network from samples of self-play.
-
-The target of a position is its lambda-return (`core.nn.learning`) of two figures: the search's
-expected result, sigmoid(score / unit), and the game's result, 1, 0.5 or 0. So a position learns
-what the search found some plies later. The target of an off-path position is the search's expected
-result.
-
-The engine's unit is measured on the samples of each folder: with it, sigmoid(score / unit) predicts
-the results best. So samples of engines with other units, or overconfident ones, can be mixed.
+"""Training of a game's evaluation network from samples of self-play (`quartet.training.dataset`).
 
 While training, weights of inputs with the same meaning at different places (`SHARED`) are the sum
 of a common part and a part of their own.
@@ -17,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,10 +20,10 @@ from numpy.typing import NDArray
 
 from core.errors import QuartetError, TextError
 from core.nn import learning, sparse_net
-from core.nn.contract import ASIDE, FIRST, Training
-from core.nn.learning import HELD_OUT, SLICES
+from core.nn.contract import Training
+from core.nn.learning import SLICES
 from quartet.arena.files import write_whole
-from quartet.training.samples import TAIL, files, read
+from quartet.training.dataset import Samples, lambda_returns
 
 MAX_WEIGHT = 127 / 64
 """Bound of all weights; the integers at run time need it."""
@@ -52,6 +44,8 @@ class Hyperparameters:
         decay: Weight decay, times the rate.
         td_lambda: Lambda of the targets; 0: score alone, 1: result alone.
         seed: Seed of first weights, order and symmetries.
+        unit: Points of the engine's score that the network writes for a logit of 1; 0: as many as
+            the game's format of weights. A search's margins are tuned for one unit.
     """
 
     hidden: int = 64
@@ -61,150 +55,7 @@ class Hyperparameters:
     decay: float = 0.01
     td_lambda: float = 0.93
     seed: int = 1
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Samples in memory.
-
-    Attributes:
-        positions: Encoded positions, a row each.
-        expected: Expected results of the search for the side to move, 0 .. 1.
-        results: Results for the side to move, -1, 0 or 1.
-        plies: Plies.
-        last: The sample is the last one of its game.
-        aside: The sample is off-path.
-        held_out: The sample is for validation.
-        units: Unit of the scores of each folder.
-        digest: Digest of all files, in order.
-    """
-
-    positions: NDArray[np.uint8]
-    expected: NDArray[np.float32]
-    results: NDArray[np.int8]
-    plies: NDArray[np.uint16]
-    last: NDArray[np.bool_]
-    aside: NDArray[np.bool_]
-    held_out: NDArray[np.bool_]
-    units: list[float]
-    digest: str
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-
-def load(
-    game: str,
-    folders: Sequence[Path],
-    position_bytes: int,
-    progress: Callable[[int, int], None] = lambda *_: None,
-) -> Samples:
-    """Read all samples of some folders.
-
-    Args:
-        game: The game's name.
-        folders: The folders.
-        position_bytes: Bytes of a position.
-        progress: Called with the number of files that are read, and of all files.
-
-    Raises:
-        QuartetError: There are too few samples.
-        TextError: A file is damaged.
-    """
-    found = [files(folder) for folder in folders]
-    total = sum(map(len, found))
-    for folder, paths in zip(folders, found, strict=True):
-        if len(paths) < 2:
-            raise QuartetError(
-                f"training takes two files of samples at least; {folder} has {len(paths)}"
-            )
-    kind = np.dtype(
-        [
-            ("position", "u1", (position_bytes,)),
-            ("score", "<i2"),
-            ("ply", "<u2"),
-            ("result", "i1"),
-            ("flags", "u1"),
-        ]
-    )
-    assert kind.itemsize == position_bytes + TAIL.size  # noqa: S101
-    size = sum(path.stat().st_size for paths in found for path in paths) // kind.itemsize
-    positions = np.empty((size, position_bytes), np.uint8)
-    expected = np.empty(size, np.float32)
-    results, plies = np.empty(size, np.int8), np.empty(size, np.uint16)
-    last, aside, held_out = (np.empty(size, np.bool_) for _ in range(3))
-    units = []
-    count = done = 0
-    digest = hashlib.sha256()
-    for folder, paths in zip(folders, found, strict=True):
-        first = count
-        for path in paths:
-            body = read(path, game)[1]
-            if len(body) % kind.itemsize:
-                raise TextError(
-                    f"{path} holds {len(body)} bytes, not a multiple of a sample's {kind.itemsize}"
-                )
-            digest.update(hashlib.sha256(body).digest())
-            samples = np.frombuffer(body, kind)
-            part = slice(count, count + len(samples))
-            positions[part], expected[part] = samples["position"], samples["score"]
-            plies[part], results[part] = samples["ply"], samples["result"]
-            last[part] = last_of_games(samples["flags"], path)
-            aside[part] = samples["flags"] & ASIDE > 0
-            held_out[part] = done % HELD_OUT == 0
-            count += len(samples)
-            done += 1
-            progress(done, total)
-        whole = slice(first, count)
-        played = ~aside[whole]
-        if not played.any():
-            raise QuartetError(f"no sample in {folder} is of a game")
-        units.append(unit_of_scores(expected[whole][played], results[whole][played]))
-        expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
-    cut = slice(count)
-    return Samples(
-        *(positions[cut], expected[cut], results[cut], plies[cut], last[cut], aside[cut]),
-        *(held_out[cut], units, digest.hexdigest()[:16]),
-    )
-
-
-def last_of_games(flags: NDArray[np.uint8], path: Path) -> NDArray[np.bool_]:
-    """Return which samples of a file are the last ones of their games.
-
-    Raises TextError if the file does not mark where games begin.
-    """
-    first = (flags & FIRST) > 0
-    if len(first) and not first[0]:
-        raise TextError(f"{path} does not say where its games begin; an older version made it")
-    return np.append(first[1:], np.True_)[: len(first)]
-
-
-def lambda_returns(samples: Samples, td_lambda: float) -> NDArray[np.float32]:
-    """Return the targets of the samples, each for its side to move, 0 .. 1."""
-    odd = (samples.plies & 1).astype(np.bool_)
-    # From here on for the first seat.
-    expected = np.where(odd, 1 - samples.expected, samples.expected)
-    results = (samples.results.astype(np.float32) + 1) / 2
-    targets = learning.lambda_returns(
-        expected, np.where(odd, 1 - results, results), samples.last, td_lambda
-    )
-    targets[samples.aside] = expected[samples.aside]
-    return np.where(odd, 1 - targets, targets).astype(np.float32)
-
-
-def unit_of_scores(scores: NDArray[Any], results: NDArray[np.int8]) -> float:
-    """Return the unit with which sigmoid(score / unit) predicts the results with the least squared
-    error."""
-    step = max(1, len(scores) // 200_000)
-    some, wins = scores[::step].astype(np.float64), (results[::step] + 1) / 2
-    return learning.golden_section(
-        lambda unit: float(np.mean((sigmoid(some / unit) - wins) ** 2)), 10, 10_000, 30
-    )
-
-
-def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
-    value: NDArray[Any] = 1 / (1 + np.exp(-x))
-    return value
+    unit: int = 0
 
 
 class Trainer:
@@ -217,9 +68,26 @@ class Trainer:
     """
 
     def __init__(
-        self, game: Training, samples: Samples, hyper: Hyperparameters, threads: int = 1
+        self,
+        game: Training,
+        samples: Samples,
+        hyper: Hyperparameters,
+        threads: int = 1,
+        begin: bytes | None = None,
     ) -> None:
-        """Initialise the network. Raises QuartetError if it has no such size."""
+        """Initialise the network.
+
+        Args:
+            game: The game's module.
+            samples: The samples.
+            hyper: The hyperparameters.
+            threads: Number of threads.
+            begin: A file of weights to continue from; None: random first weights.
+
+        Raises:
+            QuartetError: The network has no such size, or `begin` has another one.
+            TextError: `begin` is no file of weights of this game.
+        """
         if hyper.hidden % sparse_net.BLOCK or not 0 < hyper.hidden <= sparse_net.MAX_HIDDEN:
             raise QuartetError(
                 f"the number of hidden units is a multiple of {sparse_net.BLOCK}, at most "
@@ -245,6 +113,11 @@ class Trainer:
         weights = self._state[0, rows + self._groups + hidden : -1]
         weights[:] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
         self.parameters = np.empty(rows + 2 * hidden + 1, np.float32)
+        self._unit = (hyper.unit or game.POINTS) / game.POINTS
+        self._begin = ""
+        if begin is not None:
+            self._begin = hashlib.sha256(begin).hexdigest()[:16]
+            self._continue_from(*game.floats(begin))
         self._merge()
         self._pool = ThreadPoolExecutor(threads)
         self._gradients = [np.zeros_like(self.parameters) for _ in range(SLICES)]
@@ -272,9 +145,13 @@ class Trainer:
         """Return the mean loss on the held-out samples.
 
         Args:
-            parameters: Another network of the same shape, None for this one.
+            parameters: Another network of the same shape, concatenated, in the unit of `network`;
+                None for this one.
         """
-        mine = self.parameters if parameters is None else parameters
+        mine = self.parameters
+        if parameters is not None:
+            mine = parameters.copy()
+            mine[self._rows + self.hyper.hidden :] /= self._unit
         return self._run(
             mine, self._validation, np.zeros(len(self._validation), np.uint8), None
         ) / len(self._validation)
@@ -282,10 +159,14 @@ class Trainer:
     def network(
         self,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
-        """Return rows, bias, output and output bias."""
+        """Return rows, bias, output and output bias.
+
+        The network's output, times the game's POINTS, is the score: hyper.unit times the logit.
+        """
         hidden = self.hyper.hidden
         rows, bias, output = np.split(self.parameters[:-1], [self._rows, self._rows + hidden])
-        return rows.reshape(-1, hidden), bias, output, float(self.parameters[-1])
+        last = float(self.parameters[-1]) * self._unit
+        return rows.reshape(-1, hidden), bias, output * np.float32(self._unit), last
 
     def state(self) -> dict[str, Any]:
         """Return the content of a checkpoint."""
@@ -293,15 +174,18 @@ class Trainer:
             "state": self._state,
             "epoch": self.epoch,
             "recipe": repr(asdict(self.hyper)),
-            "data": self._samples.digest,
+            "data": self._samples.digest + self._begin,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from a checkpoint. Raises QuartetError if it is of another training."""
         mine = self.state()
         # version 1.0 called it trace
-        state = {**state, "recipe": str(state["recipe"]).replace("'trace'", "'td_lambda'")}
-        for name, what in (("recipe", "hyperparameters"), ("data", "samples")):
+        recipe = str(state["recipe"]).replace("'trace'", "'td_lambda'")
+        if "'unit'" not in recipe:  # nor did it have a unit
+            recipe = recipe.replace("}", ", 'unit': 0}")
+        state = {**state, "recipe": recipe}
+        for name, what in (("recipe", "hyperparameters"), ("data", "samples or first weights")):
             if str(state[name]) != str(mine[name]):
                 raise QuartetError(
                     f"the checkpoint is of another training (not the same {what}); remove it to "
@@ -362,6 +246,27 @@ class Trainer:
             )
         self._merge()
         return loss
+
+    def _continue_from(
+        self,
+        rows: NDArray[np.float32],
+        bias: NDArray[np.float32],
+        output: NDArray[np.float32],
+        output_bias: float,
+    ) -> None:
+        """Begin with a network in the unit of `network`. The mean of the inputs with the same
+        meaning is their common part."""
+        hidden = self.hyper.hidden
+        if len(bias) != hidden:
+            raise QuartetError(
+                f"the weights to continue from have {len(bias)} hidden units, not {hidden}: choose "
+                f"--hidden {len(bias)}"
+            )
+        parts = rows.reshape(-1, self._game.SHARED, hidden)
+        common = parts.mean(0).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
+        own = (parts - common).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
+        rest = [bias, output / self._unit, [output_bias / self._unit]]
+        self._state[0] = np.concatenate([own.ravel(), common.ravel(), *rest])
 
     def _merge(self) -> None:
         own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
