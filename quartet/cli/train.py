@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
-from core.errors import QuartetError
+from core.errors import QuartetError, TextError
 from core.extras import install_hint
 from core.nn.contract import OwnSamples, Training
 from core.nn.sealed import seal
@@ -134,7 +134,10 @@ def command(
         samples = dataset.load(game, data, module.POSITION_BYTES, progress.update)
     hyper = training.Hyperparameters(unit=unit or 0, **options)
     first = None if begin is None else begin.read_bytes()
-    trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()), first)
+    try:
+        trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()), first)
+    except TextError as error:
+        raise TextError(f"{begin}: {error}") from error
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
         trainer.restore(training.read_checkpoint(checkpoint))
