@@ -3,6 +3,7 @@ parent."""
 
 from __future__ import annotations
 
+import _thread
 import multiprocessing
 import os
 import signal
@@ -11,14 +12,19 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from core.signals import exit_on_signal
+from core.signals import exit_on_signal, is_exiting
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 GRACE = 10.0
-"""Seconds that a worker whose parent was killed has to end its programs."""
+"""Seconds that a worker has to end: to end its programs if its parent was killed, and to receive
+what its parent sends if it was told to end while it did nothing."""
 
 busy = threading.Event()
-"""Set in a worker while it may have programs to end."""
+"""Set in a worker while it does a unit, and may have programs to end."""
 
 
 @contextmanager
@@ -42,8 +48,27 @@ def start_worker() -> None:
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see no_ctrl_c
     threading.Thread(target=_follow_parent, daemon=True).start()
-    # Last: before this line there is nothing to end, and the pool would print the exception.
-    exit_on_signal("SIGTERM")
+    signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """End this process: at once during a unit, else by the parent's next message.
+
+    Between units, an exception could cut a message of the pool in two. The next reader of that pipe
+    would find half a message or wait forever.
+    """
+    if busy.is_set():
+        exit_on_signal("SIGTERM")
+        signal.raise_signal(number)
+    elif not is_exiting.is_set():
+        is_exiting.set()
+        _thread.start_new_thread(_end_later, ())
+
+
+def _end_later() -> None:
+    """End this process after GRACE, if the parent has sent no message."""
+    time.sleep(GRACE)
+    os._exit(128 + signal.SIGTERM)
 
 
 def _follow_parent() -> None:

@@ -265,11 +265,11 @@ class LocalWorkers(Generic[WorkT, DoneT]):
 
 
 def _work(play: Play[WorkT, DoneT], unit: WorkT, cores: tuple[int, ...]) -> DoneT:
-    # The pool survives the exception that ended the unit before, and may have one more unit.
-    if is_exiting.is_set():
-        sys.exit()
     busy.set()
     try:
+        # A worker that is to end may receive one more unit.
+        if is_exiting.is_set():
+            sys.exit()
         return play(unit, cores)
     finally:
         busy.clear()
