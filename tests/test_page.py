@@ -216,7 +216,7 @@ def test_a_log_is_dropped_and_reviewed(tab: Tab, tmp_path: Path) -> None:
     tab.find("#sums:not([hidden])").wait_for()
     assert tab.find("#graph path.curve").count() == 2
     tab.page.keyboard.press("ArrowRight")
-    assert "step=1" in tab.page.url
+    tab.page.wait_for_url(lambda url: "step=1" in url)
     assert tab.find("#now").inner_text() != ""
     # A variation is kept in the address.
     tab.find("#board.choosing").wait_for()
@@ -224,15 +224,15 @@ def test_a_log_is_dropped_and_reviewed(tab: Tab, tmp_path: Path) -> None:
     for key in ("ArrowRight", "Enter", "Enter"):
         tab.page.keyboard.press(key)
     tab.find("#variation:not([hidden])").wait_for()
+    tab.page.wait_for_url(lambda url: "moves=" in url)
     shared = tab.page.url
-    assert "moves=" in shared
     other = Tab(tab.page.context, tab.server)
     other.page.goto(shared)
     other.find("#variation:not([hidden])").wait_for()
     assert other.find("#variation .chip").count() == 1
     assert other.faults == []
     tab.find("#to-game").click()
-    assert "moves=" not in tab.page.url
+    tab.page.wait_for_url(lambda url: "moves=" not in url)
     if tab.find("#exercise-start").is_visible():
         tab.find("#exercise-start").click()
         tab.find("#exercise-show").click()

@@ -74,7 +74,7 @@ def edit_and_play(browser: Any, server: Server, game: str) -> None:
     for part in next(c["parts"] for c in choices if c["parts"] != ["pass"]):
         tab.page.mouse.click(*tab.place(part))
     tab.find("#line .chip").wait_for()
-    assert "moves=" in tab.page.url
+    tab.page.wait_for_url(lambda url: "moves=" in url)
     whole, after = board(tab), text(tab)
     assert after != before
     # The same position, set up piece by piece.
@@ -189,7 +189,7 @@ def look_up(browser: Any, server: Server, game: str) -> None:
     tab.find(f"#openings-note:has-text('{counts[0]} of 4.')").wait_for()
     tab.find("#openings-games a").first.click()
     tab.find("#moves [aria-current]").wait_for()
-    assert "step=1" in tab.page.url
+    tab.page.wait_for_url(lambda url: "step=1" in url)
     assert tab.find("#moves [aria-current] .what").inner_text() == move
     # The review looks up, too, and enters the moves.
     tab.find(f"#openings-note:has-text('{counts[0]} of 4.')").wait_for()

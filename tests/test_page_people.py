@@ -81,7 +81,7 @@ def test_a_rematch_rotates_the_seats(tab: Tab, browser: Any) -> None:
     for one in (tab, other):
         one.find('#status:not([data-state="over"])').wait_for()
     assert other.state() == tab.state() == "asking"
-    assert other.page.url == tab.page.url
+    tab.page.wait_for_url(other.page.url)
     assert players(tab) == ["greedy", "human"]
     second = tab.page.url
     tab.page.goto(first)
@@ -95,10 +95,10 @@ def test_a_rematch_of_four_from_a_position(tab: Tab) -> None:
         "ugolki", ("person", ""), ("engine:greedy", ""), ("engine:random", ""), ("nobody", "")
     )
     assert tab.state() == "asking"
-    before = players(tab)
+    before, first = players(tab), tab.page.url
     resign(tab)
     tab.find("#rematch").click()
-    tab.page.wait_for_function("before => location.href != before", arg=tab.page.url)
+    tab.page.wait_for_url(lambda url: url != first)
     assert players(tab) == [before[3], *before[:3]]
 
 
