@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -312,7 +313,6 @@ def test_every_folder_has_its_own_unit(data: Path, tmp_path: Path) -> None:
 
 def test_integers_compute_what_the_floats_do(samples: dataset.Samples) -> None:
     trainer = trained(samples)
-    rounded = ataxx.train.selfplay.quantised(*trainer.network())[2]
     weights = Weights(weight_file(trainer))
     positions = samples.positions[:200]
     inputs = np.empty((200, 36), np.uint16)
@@ -320,22 +320,41 @@ def test_integers_compute_what_the_floats_do(samples: dataset.Samples) -> None:
         samples.positions, np.arange(200), np.zeros(200, np.uint8), inputs
     )
     outputs = np.empty(200, np.float32)
-    sparse_net.run(rounded, None, 64, inputs, np.zeros(200, np.float32), outputs)
+    sparse_net.run(trainer.rounded(), None, 64, inputs, np.zeros(200, np.float32), outputs)
     for position, output in zip(positions, outputs, strict=True):
         own, other = (
             int.from_bytes(part.tobytes(), "little") for part in (position[:8], position[8:])
         )
         assert weights.value(own, other) == pytest.approx(400 * float(output), abs=1.5)
-    assert abs(trainer.validate(rounded) - trainer.validate()) < 0.01 * trainer.validate()
+
+
+def test_the_last_epochs_train_rounded_weights(
+    samples: dataset.Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that only the last of four epochs sees weights of a file, and changes the others."""
+    trainer, seen = Trainer(ataxx.train.selfplay, samples, replace(HYPER, epochs=4)), []
+    run = sparse_net.run
+
+    def record(parameters: Floats, *rest: Any) -> float:
+        grid = parameters[-65:-1] * 64
+        seen.append(bool((grid == grid.round()).all()))
+        return run(parameters, *rest)
+
+    monkeypatch.setattr(sparse_net, "run", record)
+    for last in (False, False, False, True):
+        seen.clear()
+        before = trainer.parameters.copy()
+        trainer.run_epoch()
+        assert set(seen) == {last}
+        assert not np.array_equal(before, trainer.parameters)
+        assert not np.array_equal(trainer.rounded(), trainer.parameters)
 
 
 def test_training_continues_from_weights(samples: dataset.Samples) -> None:
     first = weight_file(trained(samples))
     fresh = Trainer(ataxx.train.selfplay, samples, replace(HYPER, seed=2))
     after = Trainer(ataxx.train.selfplay, samples, replace(HYPER, seed=2), begin=first)
-    rounded = ataxx.train.selfplay.quantised(*trained(samples).network())[2]
-    assert after.parameters == pytest.approx(rounded, abs=1e-6)
-    assert after.validate() == pytest.approx(after.validate(rounded), rel=1e-4)
+    assert after.parameters == pytest.approx(trained(samples).rounded(), abs=1e-6)
     assert after.validate() < fresh.validate()
     loss = after.validate()
     state = after.state()
@@ -358,8 +377,7 @@ def test_scores_have_the_wanted_unit(samples: dataset.Samples) -> None:
     assert other.parameters[-65:] == pytest.approx(2 * usual.parameters[-65:], abs=0.02)
     half = Trainer(ataxx.train.selfplay, samples, replace(HYPER, unit=200))
     half.restore({**usual.state(), "recipe": half.state()["recipe"]})
-    rounded = ataxx.train.selfplay.quantised(*half.network())[2]
-    assert half.validate(rounded) == pytest.approx(usual.validate(), rel=0.01)
+    assert half.validate() == pytest.approx(usual.validate(), rel=0.01)
     (small, small_bias), (large, large_bias) = (trainer.network()[2:] for trainer in (half, usual))
     assert small == pytest.approx(large / 2)
     assert small_bias == pytest.approx(large_bias / 2)

@@ -106,10 +106,10 @@ def command(
     """Train the evaluation network of GAME on the folders of samples that `quartet selfplay` made,
     and write its weights.
 
-    One unit of self-play in 50 is held out. Its loss is printed after every epoch, and at the end
-    for the rounded weights of the file. The state after every epoch is in OUT.checkpoint; the same
-    command resumes from it. The losses remain in OUT.losses.jsonl, which `quartet runs
-    OUT.losses.jsonl --plot FILE` draws.
+    One unit of self-play in 50 is held out. Its loss, with the weights as the file rounds them, is
+    printed after every epoch. The last quarter of the epochs trains with such weights. The state
+    after every epoch is in OUT.checkpoint; the same command resumes from it. The losses remain in
+    OUT.losses.jsonl, which `quartet runs OUT.losses.jsonl --plot FILE` draws.
 
     \b
     quartet train ataxx runs/first --out ataxx/nn/weights.bin --hidden 64 --epochs 30
@@ -174,9 +174,8 @@ def keep_loss(file: Path, epoch: int, loss: float, held_out: float) -> None:
 
 
 def write_weights(game: str, part: Training, trainer: Trainer, out: Path, samples: Samples) -> None:
-    """Write the file of weights, and print the held-out loss of its rounded weights."""
-    shape, body, rounded = part.quantised(*trainer.network())
-    print(f"with rounded weights, held out: {trainer.validate(rounded):.6f}")
+    """Write the file of weights, and print its size."""
+    shape, body, _ = part.quantised(*trainer.network())
     hyper = trainer.hyper
     fields = {
         "game": game,

@@ -30,6 +30,9 @@ MAX_WEIGHT = 127 / 64
 DECIDED = 0.012
 """Positions with an expected result below this, or above 1 - DECIDED, are not learned from: a
 search sees their result itself. Not tuned."""
+ROUNDED = 0.25
+"""Part of the epochs, the last ones, that compute the loss with the weights as the file rounds them
+(quantisation-aware training; docs/experiments/029)."""
 
 
 @dataclass(frozen=True)
@@ -132,29 +135,28 @@ class Trainer:
         random = np.random.default_rng([self.hyper.seed, 1 + self.epoch])
         order = self._training[random.permutation(len(self._training))]
         loss, seen = 0.0, 0
+        rounded = self.epoch + 1 > (1 - ROUNDED) * self.hyper.epochs
         for step in range(self.steps):
             chosen = order[step * self.hyper.batch : (step + 1) * self.hyper.batch]
             symmetries = random.integers(0, self._game.SYMMETRIES, len(chosen), dtype=np.uint8)
-            loss += self._step(chosen, symmetries, self.epoch * self.steps + step)
+            parameters = self.rounded() if rounded else self.parameters
+            loss += self._step(parameters, chosen, symmetries, self.epoch * self.steps + step)
             seen += len(chosen)
             progress()
         self.epoch += 1
         return loss / seen
 
-    def validate(self, parameters: NDArray[np.float32] | None = None) -> float:
-        """Return the mean loss on the held-out samples.
+    def rounded(self) -> NDArray[np.float32]:
+        """Return the parameters as the file of weights rounds them."""
+        rounded: NDArray[np.float32]
+        _, _, rounded = self._game.quantised(*self.network())
+        rounded[self._rows + self.hyper.hidden :] /= self._unit
+        return rounded
 
-        Args:
-            parameters: Another network of the same shape, concatenated, in the unit of `network`;
-                None for this one.
-        """
-        mine = self.parameters
-        if parameters is not None:
-            mine = parameters.copy()
-            mine[self._rows + self.hyper.hidden :] /= self._unit
-        return self._run(
-            mine, self._validation, np.zeros(len(self._validation), np.uint8), None
-        ) / len(self._validation)
+    def validate(self) -> float:
+        """Return the mean loss of the rounded parameters on the held-out samples."""
+        symmetries = np.zeros(len(self._validation), np.uint8)
+        return self._run(self.rounded(), self._validation, symmetries, None) / len(symmetries)
 
     def network(
         self,
@@ -221,8 +223,15 @@ class Trainer:
 
         return sum(self._pool.map(slice_of, range(SLICES)))
 
-    def _step(self, chosen: NDArray[np.int64], symmetries: NDArray[np.uint8], number: int) -> float:
-        loss = self._run(self.parameters, chosen, symmetries, self._gradients)
+    def _step(
+        self,
+        parameters: NDArray[np.float32],
+        chosen: NDArray[np.int64],
+        symmetries: NDArray[np.uint8],
+        number: int,
+    ) -> float:
+        """Change the parameters by the gradient of the loss at `parameters`; return the loss."""
+        loss = self._run(parameters, chosen, symmetries, self._gradients)
         gradient = self._gradients[0]
         for other in self._gradients[1:]:
             gradient += other
@@ -234,9 +243,9 @@ class Trainer:
         rows = self._rows + self._groups
         # A row is the sum of two parts: each gets half of the bound.
         for part, most in ((slice(0, rows), MAX_WEIGHT / 2), (slice(rows, None), MAX_WEIGHT)):
-            parameters, first, second = (state[part] for state in self._state)
+            changed, first, second = (state[part] for state in self._state)
             sparse_net.step(
-                parameters,
+                changed,
                 whole[part],
                 first,
                 second,
