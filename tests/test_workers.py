@@ -18,7 +18,7 @@ from tests.games import ROOT
 MUCH = 200_000_000
 """Bytes that no pipe holds."""
 BEGUN = 1_000_000
-"""Bytes after which a transfer has begun, and no worker has started up or ended by as many."""
+"""A process that has read more bytes than this is receiving the large message."""
 PROGRAM = "from tests.test_workers import end_during; end_during(*map(int, {sizes}))"
 
 

@@ -135,12 +135,10 @@ class Trainer:
         random = np.random.default_rng([self.hyper.seed, 1 + self.epoch])
         order = self._training[random.permutation(len(self._training))]
         loss, seen = 0.0, 0
-        rounded = self.epoch + 1 > (1 - ROUNDED) * self.hyper.epochs
         for step in range(self.steps):
             chosen = order[step * self.hyper.batch : (step + 1) * self.hyper.batch]
             symmetries = random.integers(0, self._game.SYMMETRIES, len(chosen), dtype=np.uint8)
-            parameters = self.rounded() if rounded else self.parameters
-            loss += self._step(parameters, chosen, symmetries, self.epoch * self.steps + step)
+            loss += self._step(chosen, symmetries, self.epoch * self.steps + step)
             seen += len(chosen)
             progress()
         self.epoch += 1
@@ -223,15 +221,10 @@ class Trainer:
 
         return sum(self._pool.map(slice_of, range(SLICES)))
 
-    def _step(
-        self,
-        parameters: NDArray[np.float32],
-        chosen: NDArray[np.int64],
-        symmetries: NDArray[np.uint8],
-        number: int,
-    ) -> float:
-        """Change the parameters by the gradient of the loss at `parameters`; return the loss."""
-        loss = self._run(parameters, chosen, symmetries, self._gradients)
+    def _step(self, chosen: NDArray[np.int64], symmetries: NDArray[np.uint8], number: int) -> float:
+        rounded = self.epoch + 1 > (1 - ROUNDED) * self.hyper.epochs
+        used = self.rounded() if rounded else self.parameters
+        loss = self._run(used, chosen, symmetries, self._gradients)
         gradient = self._gradients[0]
         for other in self._gradients[1:]:
             gradient += other
@@ -243,9 +236,9 @@ class Trainer:
         rows = self._rows + self._groups
         # A row is the sum of two parts: each gets half of the bound.
         for part, most in ((slice(0, rows), MAX_WEIGHT / 2), (slice(rows, None), MAX_WEIGHT)):
-            changed, first, second = (state[part] for state in self._state)
+            parameters, first, second = (state[part] for state in self._state)
             sparse_net.step(
-                changed,
+                parameters,
                 whole[part],
                 first,
                 second,
