@@ -286,6 +286,19 @@ def test_decided_positions_are_not_learned_from(samples: dataset.Samples) -> Non
     assert not samples.held_out[trainer._training].any()
 
 
+def test_the_output_bias_fits_the_rounded_weights(samples: dataset.Samples) -> None:
+    """Check that no other bias of the written network has less loss on the samples."""
+    trainer = trained(samples)
+    chosen, symmetries = trainer._training, np.zeros(len(trainer._training), np.uint8)
+    rounded = trainer.rounded()
+
+    def loss(shift: float) -> float:
+        moved = np.append(rounded[:-1], rounded[-1] + np.float32(shift))
+        return trainer._run(moved, chosen, symmetries, None)
+
+    assert loss(0) < min(loss(-0.003), loss(0.003))
+
+
 def test_the_unit_of_the_scores_is_found() -> None:
     random = np.random.default_rng(6)
     scores = random.normal(0, 500, 50_000)

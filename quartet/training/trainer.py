@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,8 @@ search sees their result itself. Not tuned."""
 ROUNDED = 0.25
 """Part of the epochs, the last ones, that compute the loss with the weights as the file rounds them
 (quantisation-aware training; docs/experiments/029)."""
+FITTED = 200_000
+"""Samples to which the output bias is fitted after training, at most. Not tuned."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,8 @@ class Trainer:
             seen += len(chosen)
             progress()
         self.epoch += 1
+        if self.epoch == self.hyper.epochs:
+            self._fit_output_bias()
         return loss / seen
 
     def rounded(self) -> NDArray[np.float32]:
@@ -150,6 +155,20 @@ class Trainer:
         _, _, rounded = self._game.quantised(*self.network())
         rounded[self._rows + self.hyper.hidden :] /= self._unit
         return rounded
+
+    def _fit_output_bias(self) -> None:
+        """Fit the output bias to the rounded weights, whose errors shift all outputs alike."""
+        chosen = self._training[:: -(-len(self._training) // FITTED)].copy()
+        symmetries = np.zeros(len(chosen), np.uint8)
+        rounded = self.rounded()
+        start = float(rounded[-1])
+
+        def loss(shift: float) -> float:
+            rounded[-1] = start + math.log(shift)
+            return self._run(rounded, chosen, symmetries, None)
+
+        self._state[0, -1] = start + math.log(learning.golden_section(loss, 0.5, 2, 20))
+        self._merge()
 
     def validate(self) -> float:
         """Return the mean loss of the rounded parameters on the held-out samples."""
