@@ -29,7 +29,7 @@ __all__ = [
     "SYMMETRIES",
     "WON",
 ]
-__all__ += ["POINTS", "encode", "engine", "features", "floats", "open_positions", "quantised"]
+__all__ += ["POINTS", "encode", "engine", "features", "floats", "quantised"]
 
 OWN_SAMPLES: Literal[False] = False
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
@@ -52,18 +52,6 @@ def engine(player: str) -> Engine:
     if not isinstance(found, Engine):
         raise QuartetError(f"{player!r} is not an engine and gives no samples")
     return found
-
-
-MAX_PIECES = 45
-"""Most pieces of a position that is trained on."""
-
-
-def open_positions(positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    import numpy as np  # noqa: PLC0415  (self-play does not need it)
-
-    bits = np.array([number.bit_count() for number in range(256)], np.uint8)
-    mask: NDArray[np.bool_] = bits[positions].sum(1, dtype=np.uint8) <= MAX_PIECES
-    return mask
 
 
 ONE, OUTPUT_ONE, POINTS = 255, 64, 400

@@ -97,11 +97,6 @@ class Training(Protocol):
         `inputs` (uint16 [len(chosen)][ACTIVE])."""
         ...
 
-    def open_positions(self, positions: Any) -> Any:
-        """Return a mask of the positions (uint8 [n][POSITION_BYTES]) that are far enough from the
-        end of the game to learn from. Closer to the end, a search sees the result itself."""
-        ...
-
     def floats(self, data: bytes) -> tuple[Any, Any, Any, float]:
         """Return the network of a file of weights as floats: rows [INPUTS][hidden], bias [hidden],
         output [hidden] and output bias. Raises TextError if it is not of this game."""

@@ -101,9 +101,7 @@ class Trainer:
             )
         self._game, self._samples, self.hyper = game, samples, hyper
         self._targets = lambda_returns(samples, hyper.td_lambda)
-        learned = game.open_positions(samples.positions) & (
-            abs(samples.expected - 0.5) < 0.5 - DECIDED
-        )
+        learned = abs(samples.expected - 0.5) < 0.5 - DECIDED
         self._training = np.flatnonzero(learned & ~samples.held_out)
         self._validation = np.flatnonzero(learned & samples.held_out)
         self.epoch = 0
