@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from core.errors import QuartetError, TextError
@@ -70,8 +71,8 @@ class ScriptedNim:
 
     OPENING, LOPSIDED, WON, SOLVED = (0, 0), 100, 1000, 5000
 
-    def __init__(self, scores: list[int], aside: float = 0) -> None:
-        self.told, self.ASIDE = scores, aside
+    def __init__(self, scores: list[int]) -> None:
+        self.told = scores
 
     def choose(self, position: Pile, limits: Limits) -> SearchInfo:  # noqa: ARG002
         return SearchInfo((1,), self.told[position.ply])
@@ -100,7 +101,7 @@ class Pile:
 def told(scores: list[int], plies: int = 8, pass_move: Move = (0,)) -> list[tuple[int, ...]]:
     """Return ply, score, result and "played out" of the samples of a game with these scores."""
     game = ScriptedNim(scores)
-    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move, Random(1))  # type: ignore[arg-type]
+    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, plies), pass_move, Random(1), 0)  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
     assert [bool(flags & FIRST) for _, (_, _, _, flags) in values] == [
         True,
@@ -143,8 +144,8 @@ def test_a_lasting_lead_is_adjudicated() -> None:
 
 
 def test_off_path_positions_have_a_score_and_no_result() -> None:
-    game = ScriptedNim([10, 20, 30, 40, 50, 60, 70, 80, 6000, 100], aside=1)
-    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, 10), (0,), Random(1))  # type: ignore[arg-type]
+    game = ScriptedNim([10, 20, 30, 40, 50, 60, 70, 80, 6000, 100])
+    found = selfplay.one_game(game, game, Limits(nodes=1), Pile(0, 10), (0,), Random(1), 1)  # type: ignore[arg-type]
     values = [(sample[0], TAIL.unpack(sample[1:])) for sample in found]
     assert [place for place, _ in values[:8]] == list(range(8))
     off_path = values[8:]
@@ -253,3 +254,12 @@ def test_a_game_without_training_is_rejected(game: str) -> None:
     assert f"{game} has no self-play for training" in done.stderr
     done = quartet("train", game, ".", "--out", "nowhere", code=2)
     assert f"{game} has a separate training command: python -m {game}.train" in done.stderr
+
+
+def test_the_share_of_off_path_samples_can_be_set() -> None:
+    on_path = play(msgspec.structs.replace(unit(), off_path=0.0)).samples
+    usual = play(unit()).samples
+    assert not any(flags & ASIDE for *_, flags in tails(on_path))
+    assert any(flags & ASIDE for *_, flags in tails(usual))
+    with pytest.raises(QuartetError, match="the share of off-path samples of ugolki is fixed"):
+        play(SelfplayUnit(number=0, game="ugolki", seed=1, games=0, nodes=1, off_path=0.5))

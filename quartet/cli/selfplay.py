@@ -37,6 +37,11 @@ from quartet.training.samples import SampleStore
     metavar="NAME",
     help="The player that plays itself, with options: bot:OPTION=VALUE,...",
 )
+@click.option(
+    "--off-path",
+    type=click.FloatRange(0, 1),
+    help="Off-path positions per position of a game.  [default: the game's]",
+)
 @click.option("--seed", default=1, show_default=True, help="Seed of the openings.")
 @worker_options
 @click.option(
@@ -50,6 +55,7 @@ def command(
     games: int,
     nodes: int,
     player: str,
+    off_path: float | None,
     seed: int,
     jobs: int | None,
     oversubscribe: bool,
@@ -76,10 +82,10 @@ def command(
         raise QuartetError(f"{game} has no self-play for training")
     runner.check_cluster(jobs, cluster)
     player = PlayerSpec.parse(game, player).full
-    checked = selfplay.SelfplayUnit(
-        number=0, game=game, seed=seed, games=0, nodes=nodes, player=player
+    none = selfplay.SelfplayUnit(
+        number=0, game=game, seed=seed, games=0, nodes=nodes, player=player, off_path=off_path
     )
-    selfplay.play(checked)  # no game: only checks the player
+    selfplay.play(none)  # only checks the settings
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,
@@ -89,6 +95,8 @@ def command(
     }
     if player != selfplay.PLAYER:  # plans of earlier versions have no such line
         plan["player"] = player
+    if off_path is not None:  # nor this one
+        plan["off_path"] = off_path
     with SampleStore(out, game, plan) as store:
 
         def made() -> int:
@@ -101,7 +109,7 @@ def command(
 
         run_units(
             "units",
-            selfplay.schedule(game, seed, games, nodes, player),
+            selfplay.schedule(none, games),
             -(-games // selfplay.GAMES),
             runner.workers(selfplay.play, jobs, cluster, oversubscribe=oversubscribe),
             store,

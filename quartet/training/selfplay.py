@@ -35,6 +35,7 @@ class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
         games: Number of games.
         nodes: Nodes per search.
         player: The built-in player that plays itself, with options.
+        off_path: Off-path samples per position of a game, 0 to 1; None: the game's ASIDE.
     """
 
     number: int
@@ -43,6 +44,7 @@ class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
     games: int
     nodes: int
     player: str = PLAYER
+    off_path: float | None = None
 
     def require_same(self, result: Batch) -> None:
         """Raise QuartetError if a recorded batch is not of this unit."""
@@ -69,25 +71,24 @@ class SearchedPosition(NamedTuple):
     ply: int
 
 
-def schedule(
-    game: str, seed: int, games: int, nodes: int, player: str = PLAYER
-) -> Iterator[SelfplayUnit]:
-    """Yield units with at least `games` games."""
+def schedule(like: SelfplayUnit, games: int) -> Iterator[SelfplayUnit]:
+    """Yield units with at least `games` games, with the settings of `like`."""
     for number in range(-(-games // GAMES)):
-        yield SelfplayUnit(
-            number=number, game=game, seed=seed, games=GAMES, nodes=nodes, player=player
-        )
+        yield msgspec.structs.replace(like, number=number, games=GAMES)
 
 
 def play(unit: SelfplayUnit, cores: tuple[int, ...] | None = None) -> MadeSamples:
     """Play a unit. Equal units give equal samples.
 
-    Raises QuartetError if the game has no engine or no training.
+    Raises QuartetError if the game has no engine or no training, or no share of off-path samples
+    that can be set.
     """
     pin(cores)
     module = cast("Training | OwnSamples", registry.load(unit.game, "train.selfplay"))
     games = range(unit.number * unit.games, (unit.number + 1) * unit.games)
     if module.OWN_SAMPLES:
+        if unit.off_path is not None:
+            raise QuartetError(f"the share of off-path samples of {unit.game} is fixed")
         parts = module.play_games(games, unit.seed, unit.nodes, unit.player)
     else:
         parts = play_games(unit, module, games)
@@ -102,12 +103,13 @@ def play_games(unit: SelfplayUnit, training: Training, games: range) -> list[byt
     pass_move = registry.load(unit.game, "reference").PASS
     engine = training.engine(unit.player)
     limits = Limits(nodes=unit.nodes)
+    off_path = training.ASIDE if unit.off_path is None else unit.off_path
     parts = []
     for number in games:
         random = Random(f"{unit.seed} {number}")
         engine.new_game()
         start = opening(training, engine, limits, rules, random)
-        parts += one_game(training, engine, limits, start, pass_move, random)
+        parts += one_game(training, engine, limits, start, pass_move, random, off_path)
     return parts
 
 
@@ -132,6 +134,7 @@ def one_game(
     position: Any,
     pass_move: tuple[int, ...],
     random: Random,
+    share: float,
 ) -> list[bytes]:
     """Return the samples of a game from a position, then its off-path samples.
 
@@ -156,7 +159,7 @@ def one_game(
             samples.append(
                 SearchedPosition(training.encode(position), seat, search.score, position.ply)
             )
-            if random.random() < training.ASIDE:
+            if random.random() < share:
                 off_path += off_path_sample(training, engine, limits, position, pass_move, random)
         if abs(search.score) < training.WON:
             leader, lasted = 0, 0
