@@ -283,6 +283,17 @@ def test_decided_positions_are_not_learned_from(samples: dataset.Samples) -> Non
     assert not samples.held_out[trainer._training].any()
 
 
+def test_a_share_of_the_off_path_samples_is_learned_from(samples: dataset.Samples) -> None:
+    used = [
+        Trainer(ataxx.train.selfplay, samples, replace(HYPER, off_path=share))._training
+        for share in (0, 0.5, 1)
+    ]
+    none, half, whole = (samples.aside[part].sum() for part in used)
+    assert none == 0 < whole
+    assert 0.3 * whole < half < 0.7 * whole
+    assert {len(part) - samples.aside[part].sum() for part in used} == {len(used[0])}
+
+
 def test_the_output_bias_fits_the_rounded_weights(samples: dataset.Samples) -> None:
     """Check that no other bias of the written network has less loss on the samples."""
     trainer = trained(samples)

@@ -90,6 +90,13 @@ LOSSES = ".losses.jsonl"
     "are tuned for one unit.  [default: that of the game's weights]",
 )
 @click.option(
+    "--off-path",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="Share of the off-path samples that are learned from.",
+)
+@click.option(
     "--jobs",
     type=click.IntRange(min=1),
     help="Threads, at most 2; they change only the time.",

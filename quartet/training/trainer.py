@@ -52,6 +52,7 @@ class Hyperparameters:
         seed: Seed of first weights, order and symmetries.
         unit: Points of the engine's score that the network writes for a logit of 1; 0: as many as
             the game's format of weights. A search's margins are tuned for one unit.
+        off_path: Share of the off-path samples that are learned from, drawn by the seed.
     """
 
     hidden: int = 64
@@ -62,6 +63,7 @@ class Hyperparameters:
     td_lambda: float = 0.93
     seed: int = 1
     unit: int = 0
+    off_path: float = 1.0
 
 
 class Trainer:
@@ -101,7 +103,8 @@ class Trainer:
             )
         self._game, self._samples, self.hyper = game, samples, hyper
         self._targets = lambda_returns(samples, hyper.td_lambda)
-        learned = abs(samples.expected - 0.5) < 0.5 - DECIDED
+        drawn = np.random.default_rng(hyper.seed).random(len(samples)) < hyper.off_path
+        learned = (abs(samples.expected - 0.5) < 0.5 - DECIDED) & (~samples.aside | drawn)
         self._training = np.flatnonzero(learned & ~samples.held_out)
         self._validation = np.flatnonzero(learned & samples.held_out)
         self.epoch = 0
@@ -199,8 +202,9 @@ class Trainer:
         mine = self.state()
         # version 1.0 called it trace
         recipe = str(state["recipe"]).replace("'trace'", "'td_lambda'")
-        if "'unit'" not in recipe:  # nor did it have a unit
-            recipe = recipe.replace("}", ", 'unit': 0}")
+        for name, value in (("unit", 0), ("off_path", 1.0)):  # nor did it have these
+            if f"'{name}'" not in recipe:
+                recipe = recipe.replace("}", f", '{name}': {value}}}")
         state = {**state, "recipe": recipe}
         for name, what in (("recipe", "hyperparameters"), ("data", "samples or first weights")):
             if str(state[name]) != str(mine[name]):
