@@ -152,7 +152,7 @@ def test_a_side_without_moves_has_lost() -> None:
 
 
 def test_a_forced_move_has_no_loss() -> None:
-    data = played("ataxx", "bot", "greedy", seed=5)
+    data = played("ataxx")
     found = reviewed(data, thresholds=(0.9,) * 4)  # no longer searches that would say more
     forced = [n for n, turn in enumerate(found.turns) if turn.label == "forced" and n]
     assert forced
