@@ -82,10 +82,10 @@ def command(
         raise QuartetError(f"{game} has no self-play for training")
     runner.check_cluster(jobs, cluster)
     player = PlayerSpec.parse(game, player).full
-    none = selfplay.SelfplayUnit(
+    settings = selfplay.SelfplayUnit(
         number=0, game=game, seed=seed, games=0, nodes=nodes, player=player, off_path=off_path
     )
-    selfplay.play(none)  # only checks the settings
+    selfplay.play(settings)  # no game: only checks them
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,
@@ -109,7 +109,7 @@ def command(
 
         run_units(
             "units",
-            selfplay.schedule(none, games),
+            selfplay.schedule(settings, games),
             -(-games // selfplay.GAMES),
             runner.workers(selfplay.play, jobs, cluster, oversubscribe=oversubscribe),
             store,

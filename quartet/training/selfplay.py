@@ -71,10 +71,10 @@ class SearchedPosition(NamedTuple):
     ply: int
 
 
-def schedule(like: SelfplayUnit, games: int) -> Iterator[SelfplayUnit]:
-    """Yield units with at least `games` games, with the settings of `like`."""
+def schedule(settings: SelfplayUnit, games: int) -> Iterator[SelfplayUnit]:
+    """Yield units with at least `games` games, with the settings of a unit."""
     for number in range(-(-games // GAMES)):
-        yield msgspec.structs.replace(like, number=number, games=GAMES)
+        yield msgspec.structs.replace(settings, number=number, games=GAMES)
 
 
 def play(unit: SelfplayUnit, cores: tuple[int, ...] | None = None) -> MadeSamples:

@@ -158,14 +158,15 @@ class Trainer:
         return rounded
 
     def _fit_output_bias(self) -> None:
-        """Fit the output bias to the rounded weights, whose errors shift all outputs alike."""
+        """Fit the output bias to the rounded weights, whose errors shift all outputs alike
+        (docs/experiments/030)."""
         chosen = self._training[:: -(-len(self._training) // FITTED)].copy()
         symmetries = np.zeros(len(chosen), np.uint8)
         rounded = self.rounded()
         start = float(rounded[-1])
 
-        def loss(shift: float) -> float:
-            rounded[-1] = start + math.log(shift)
+        def loss(odds: float) -> float:  # golden_section looks for a positive number
+            rounded[-1] = start + math.log(odds)
             return self._run(rounded, chosen, symmetries, None)
 
         self._state[0, -1] = start + math.log(learning.golden_section(loss, 0.5, 2, 20))
