@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
-from core.nn.contract import ASIDE, FIRST, PLAYED
+from core.nn.contract import FIRST, OFF_PATH, PLAYED
 from quartet.training import samples, selfplay
 from quartet.training.samples import TAIL, SampleStore
 from quartet.training.selfplay import SelfplayUnit, play
@@ -55,12 +55,12 @@ def test_openings_are_random_and_as_long_as_the_game_says() -> None:
 def test_results_are_of_the_side_to_move() -> None:
     for _, ply, result, flags in tails(play(unit(games=10)).samples):
         assert result in (-1, 0, 1)
-        assert flags in (0, PLAYED, FIRST, PLAYED | FIRST, FIRST | ASIDE)
+        assert flags in (0, PLAYED, FIRST, PLAYED | FIRST, FIRST | OFF_PATH)
         assert 8 <= ply < 400
     by_ply = [
         (ply, result)
         for _, ply, result, flags in tails(play(unit(games=1)).samples)
-        if not flags & ASIDE
+        if not flags & OFF_PATH
     ]
     first = {result if ply % 2 == 0 else -result for ply, result in by_ply}
     assert len(first) == 1, "one winner in one game"
@@ -156,7 +156,7 @@ def test_off_path_positions_have_a_score_and_no_result() -> None:
             10 * place + 10 if place < 8 else 100,
             place,
             0,
-            FIRST | ASIDE,
+            FIRST | OFF_PATH,
         )
     assert {off_path[0][0], off_path[1][0] - 1, off_path[2][0] - 2} == {1, 2}, (
         "one or two random plies away"
@@ -259,7 +259,7 @@ def test_a_game_without_training_is_rejected(game: str) -> None:
 def test_the_share_of_off_path_samples_can_be_set() -> None:
     on_path = play(msgspec.structs.replace(unit(), off_path=0.0)).samples
     usual = play(unit()).samples
-    assert not any(flags & ASIDE for *_, flags in tails(on_path))
-    assert any(flags & ASIDE for *_, flags in tails(usual))
+    assert not any(flags & OFF_PATH for *_, flags in tails(on_path))
+    assert any(flags & OFF_PATH for *_, flags in tails(usual))
     with pytest.raises(QuartetError, match="the share of off-path samples of ugolki is fixed"):
         play(SelfplayUnit(number=0, game="ugolki", seed=1, games=0, nodes=1, off_path=0.5))

@@ -238,16 +238,16 @@ def test_a_checkpoint_resumes_exactly(samples: dataset.Samples, tmp_path: Path) 
 
 
 def test_targets_are_lambda_returns(samples: dataset.Samples) -> None:
-    results = np.where(samples.aside, samples.expected, (samples.results + 1) / 2)
+    results = np.where(samples.off_path, samples.expected, (samples.results + 1) / 2)
     assert lambda_returns(samples, 1) == pytest.approx(results, abs=1e-6)
-    assert 0.4 < samples.aside.mean() < 0.5
+    assert 0.4 < samples.off_path.mean() < 0.5
     scores = lambda_returns(samples, 0)
     assert scores == pytest.approx(samples.expected, abs=1e-6)
     assert 0 < scores.min() < 0.2
     assert 0.8 < scores.max() < 1
     targets = lambda_returns(samples, 0.75)
     for place in range(len(samples) - 1, -1, -1):
-        if samples.aside[place]:
+        if samples.off_path[place]:
             following = samples.expected[place]
         elif samples.last[place]:
             following = (samples.results[place] + 1) / 2
@@ -265,10 +265,10 @@ def test_targets_are_lambda_returns(samples: dataset.Samples) -> None:
 
 
 def test_games_are_distinguished(samples: dataset.Samples) -> None:
-    assert 20 < (samples.last & ~samples.aside).sum() <= 30, (
+    assert 20 < (samples.last & ~samples.off_path).sum() <= 30, (
         "a game that is solved at once has no samples"
     )
-    assert samples.last[samples.aside].all()
+    assert samples.last[samples.off_path].all()
     sign = np.where(samples.plies % 2, -samples.results, samples.results)  # of the first seat
     within = ~samples.last[:-1]
     assert np.array_equal(sign[:-1][within], sign[1:][within])
@@ -288,10 +288,10 @@ def test_a_share_of_the_off_path_samples_is_learned_from(samples: dataset.Sample
         Trainer(ataxx.train.selfplay, samples, replace(HYPER, off_path=share))._training
         for share in (0, 0.5, 1)
     ]
-    none, half, whole = (samples.aside[part].sum() for part in used)
+    none, half, whole = (samples.off_path[part].sum() for part in used)
     assert none == 0 < whole
     assert 0.3 * whole < half < 0.7 * whole
-    assert {len(part) - samples.aside[part].sum() for part in used} == {len(used[0])}
+    assert {len(part) - samples.off_path[part].sum() for part in used} == {len(used[0])}
 
 
 def test_the_output_bias_fits_the_rounded_weights(samples: dataset.Samples) -> None:

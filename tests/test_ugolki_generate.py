@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from core.errors import IllegalMoveError, QuartetError, RuleError, TextError
 from core.limits import Limits
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.nn.sealed import seal
 from quartet.training import selfplay as units
 from ugolki.frozen.pool.players import HALVES, TEST_HALF
@@ -108,8 +108,8 @@ def test_samples_follow_the_game() -> None:
         assert samples == generator.game(start, seed)
         assert samples != generator.game(start, seed + 100)
         flags = [sample[2] for sample in samples]
-        path = flags.index(FIRST | ASIDE) if FIRST | ASIDE in flags else len(flags)
-        assert flags == [FIRST] + [0] * (path - 1) + [FIRST | ASIDE] * (len(flags) - path)
+        path = flags.index(FIRST | OFF_PATH) if FIRST | OFF_PATH in flags else len(flags)
+        assert flags == [FIRST] + [0] * (path - 1) + [FIRST | OFF_PATH] * (len(flags) - path)
         assert 0.05 < 1 - path / len(flags) < 0.4
         results = {numbers[32:36] for numbers in map(selfplay.RECORD.unpack, samples[:path])}
         assert len(results) == 1
@@ -139,7 +139,9 @@ def test_other_players_move_and_give_no_samples() -> None:
         seen.append(position.to_move)
         return position.legal()[0]
 
-    samples = made(iterations=16).game(Position.start(), 5, aside=0, others={1: choose, 2: choose})
+    samples = made(iterations=16).game(
+        Position.start(), 5, off_path_share=0, others={1: choose, 2: choose}
+    )
     assert set(seen) == {1, 2}
     assert {sample[0] % SEATS for sample in samples} == {0, 3}
     with pytest.raises(IllegalMoveError):

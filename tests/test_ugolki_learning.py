@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.nn import sparse_net
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.nn.sealed import seal, unseal
 from quartet.cli.selfplay import command as quartet_selfplay
 from quartet.cli.train import command as quartet_train
@@ -296,14 +296,14 @@ def test_a_unit_is_reproducible_and_its_samples_follow_the_game() -> None:
         )
         assert packed[4:36] == record[4:36].tobytes()
         assert packed[40:] == record[40:].tobytes()
-    path = records[records[:, 2] & ASIDE == 0]
+    path = records[records[:, 2] & OFF_PATH == 0]
     assert (path[:, 36:40].sum(1) == 12).all()
-    assert (records[records[:, 2] & ASIDE > 0, 36:40] == 0).all()
+    assert (records[records[:, 2] & OFF_PATH > 0, 36:40] == 0).all()
     assert (path[:, 2] & FIRST > 0).sum() == 2
 
 
 def test_targets_are_lambda_returns(samples: table_samples.TableSamples) -> None:
-    path = ~samples.aside
+    path = ~samples.off_path
     assert np.array_equal(table_samples.targets_of(samples, 1)[path], samples.results[path])
     assert np.allclose(table_samples.targets_of(samples, 0), samples.shares)
     targets = table_samples.targets_of(samples, 0.8)
@@ -311,7 +311,7 @@ def test_targets_are_lambda_returns(samples: table_samples.TableSamples) -> None
         following = samples.results[place] if samples.last[place] else targets[place + 1]
         expected = (
             samples.shares[place]
-            if samples.aside[place]
+            if samples.off_path[place]
             else 0.2 * samples.shares[place] + 0.8 * following
         )
         assert targets[place] == pytest.approx(expected, abs=1e-5)

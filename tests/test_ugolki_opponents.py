@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from core.errors import QuartetError
 from core.limits import Limits
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.nn.sealed import seal, unseal
 from core.rules import Move
 from ugolki.engine import Engine
@@ -86,7 +86,7 @@ def test_moves_of_other_players_are_not_samples_of_the_engine() -> None:
     seated, limits = selfplay.Seated(1), Limits(nodes=40)
     others = {seat: selfplay.Outsider(seated.at("greedy", seat), limits) for seat in (0, 2, 3)}
     found = selfplay.one_game(Engine(model=False), limits, Random(4), others)
-    path = [record for record in found if not record[2] & ASIDE]
+    path = [record for record in found if not record[2] & OFF_PATH]
     assert len(path) > 10
     assert {record[0] % SEATS for record in path} == {1}
 

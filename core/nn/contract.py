@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from core.limits import Limits, SearchInfo
 
-PLAYED, FIRST, ASIDE = 1, 2, 4
+PLAYED, FIRST, OFF_PATH = 1, 2, 4
 """Flags of a sample; `quartet.training.samples` describes them."""
 
 
@@ -61,9 +61,9 @@ class Training(Protocol):
         SYMMETRIES: Number of symmetries of the board.
         POSITION_BYTES: Bytes of a position in a sample.
         OPENING: Minimum and maximum number of random plies before a game.
-        ASIDE: Share of a game's positions, 0 to 1, from which one or two random plies lead to an
-            additional searched position. The leaves of a search are mostly of this kind; a game's
-            own positions teach nothing about blunders.
+        OFF_PATH_SHARE: Share of a game's positions, 0 to 1, from which one or two random plies lead
+            to an additional searched position. The leaves of a search are mostly of this kind; a
+            game's own positions teach nothing about blunders.
         LOPSIDED: A game starts only if the engine's score is within +-LOPSIDED.
         WON: A score beyond +-WON that lasts decides the game.
         SOLVED: A score beyond +-SOLVED is proven. All three in the engine's unit.
@@ -77,7 +77,7 @@ class Training(Protocol):
     SYMMETRIES: int
     POSITION_BYTES: int
     OPENING: tuple[int, int]
-    ASIDE: float
+    OFF_PATH_SHARE: float
     LOPSIDED: int
     WON: int
     SOLVED: int

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from core.errors import QuartetError, TextError
 from core.nn import learning
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.nn.learning import HELD_OUT
 from quartet.training.samples import TAIL, files, read
 
@@ -37,7 +37,7 @@ class Samples:
         results: Results for the side to move, -1, 0 or 1.
         plies: Plies.
         last: The sample is the last one of its game.
-        aside: The sample is off-path.
+        off_path: The sample is off-path.
         held_out: The sample is for validation.
         units: Unit of the scores of each folder.
         digest: Digest of all files, in order.
@@ -48,7 +48,7 @@ class Samples:
     results: NDArray[np.int8]
     plies: NDArray[np.uint16]
     last: NDArray[np.bool_]
-    aside: NDArray[np.bool_]
+    off_path: NDArray[np.bool_]
     held_out: NDArray[np.bool_]
     units: list[float]
     digest: str
@@ -96,7 +96,7 @@ def load(
     positions = np.empty((size, position_bytes), np.uint8)
     expected = np.empty(size, np.float32)
     results, plies = np.empty(size, np.int8), np.empty(size, np.uint16)
-    last, aside, held_out = (np.empty(size, np.bool_) for _ in range(3))
+    last, off_path, held_out = (np.empty(size, np.bool_) for _ in range(3))
     units = []
     count = done = 0
     digest = hashlib.sha256()
@@ -114,20 +114,20 @@ def load(
             positions[part], expected[part] = samples["position"], samples["score"]
             plies[part], results[part] = samples["ply"], samples["result"]
             last[part] = last_of_games(samples["flags"], path)
-            aside[part] = samples["flags"] & ASIDE > 0
+            off_path[part] = samples["flags"] & OFF_PATH > 0
             held_out[part] = done % HELD_OUT == 0
             count += len(samples)
             done += 1
             progress(done, total)
         whole = slice(first, count)
-        played = ~aside[whole]
+        played = ~off_path[whole]
         if not played.any():
             raise QuartetError(f"no sample in {folder} is of a game")
         units.append(unit_of_scores(expected[whole][played], results[whole][played]))
         expected[whole] = sigmoid(expected[whole] / np.float32(units[-1]))
     cut = slice(count)
     return Samples(
-        *(positions[cut], expected[cut], results[cut], plies[cut], last[cut], aside[cut]),
+        *(positions[cut], expected[cut], results[cut], plies[cut], last[cut], off_path[cut]),
         *(held_out[cut], units, digest.hexdigest()[:16]),
     )
 
@@ -152,7 +152,7 @@ def lambda_returns(samples: Samples, td_lambda: float) -> NDArray[np.float32]:
     targets = learning.lambda_returns(
         expected, np.where(odd, 1 - results, results), samples.last, td_lambda
     )
-    targets[samples.aside] = expected[samples.aside]
+    targets[samples.off_path] = expected[samples.off_path]
     return np.where(odd, 1 - targets, targets).astype(np.float32)
 
 

@@ -11,10 +11,10 @@ little-endian and for the side to move:
     position    as the game encodes it, the same number of bytes for all
     score       int16, the search's score in the engine's unit
     ply         uint16
-    result      int8, 1 won, 0 drawn, -1 lost; 0 if ASIDE
+    result      int8, 1 won, 0 drawn, -1 lost; 0 if OFF_PATH
     flags       uint8, PLAYED: the game was played to its end or solved, not adjudicated
                        FIRST: the first sample of its game
-                       ASIDE: off-path: one or two random plies led there; searched, not played
+                       OFF_PATH: off-path: one or two random plies led there; searched, not played
 
 A game with its own format (`core.nn.contract.OwnSamples`) describes it in its package.
 """

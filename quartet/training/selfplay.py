@@ -11,7 +11,7 @@ import msgspec
 
 from core.errors import QuartetError
 from core.limits import Limits
-from core.nn.contract import ASIDE, FIRST, PLAYED, ForgetfulSearcher, OwnSamples, Training
+from core.nn.contract import FIRST, OFF_PATH, PLAYED, ForgetfulSearcher, OwnSamples, Training
 from quartet import registry
 from quartet.arena.cores import pin
 from quartet.training.samples import TAIL, Batch, MadeSamples
@@ -35,7 +35,7 @@ class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
         games: Number of games.
         nodes: Nodes per search.
         player: The built-in player that plays itself, with options.
-        off_path: Off-path samples per position of a game, 0 to 1; None: the game's ASIDE.
+        off_path: Off-path samples per position of a game, 0 to 1; None: the game's OFF_PATH_SHARE.
     """
 
     number: int
@@ -103,7 +103,7 @@ def play_games(unit: SelfplayUnit, training: Training, games: range) -> list[byt
     pass_move = registry.load(unit.game, "reference").PASS
     engine = training.engine(unit.player)
     limits = Limits(nodes=unit.nodes)
-    off_path = training.ASIDE if unit.off_path is None else unit.off_path
+    off_path = training.OFF_PATH_SHARE if unit.off_path is None else unit.off_path
     parts = []
     for number in games:
         random = Random(f"{unit.seed} {number}")
@@ -175,7 +175,7 @@ def one_game(
         packed(sample, won if sample.seat == 0 else -won, flags | FIRST * (number == 0))
         for number, sample in enumerate(samples)
     ]
-    return parts + [packed(sample, 0, FIRST | ASIDE) for sample in off_path]
+    return parts + [packed(sample, 0, FIRST | OFF_PATH) for sample in off_path]
 
 
 def off_path_sample(

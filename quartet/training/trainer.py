@@ -104,7 +104,7 @@ class Trainer:
         self._game, self._samples, self.hyper = game, samples, hyper
         self._targets = lambda_returns(samples, hyper.td_lambda)
         drawn = np.random.default_rng(hyper.seed).random(len(samples)) < hyper.off_path
-        learned = (abs(samples.expected - 0.5) < 0.5 - DECIDED) & (~samples.aside | drawn)
+        learned = (abs(samples.expected - 0.5) < 0.5 - DECIDED) & (~samples.off_path | drawn)
         self._training = np.flatnonzero(learned & ~samples.held_out)
         self._validation = np.flatnonzero(learned & samples.held_out)
         self.epoch = 0

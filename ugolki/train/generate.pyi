@@ -38,7 +38,7 @@ class Generator:
         position: Position,
         seed: int,
         *,
-        aside: float = 0.25,
+        off_path_share: float = 0.25,
         seats: Sequence[int] = (0, 0, 0, 0),
         others: Mapping[int, Callable[[Position], Move]] | None = None,
     ) -> list[bytes]:
@@ -49,7 +49,8 @@ class Generator:
         Args:
             position: First position of the game.
             seed: Seed of the Gumbel noise and of the positions off the path.
-            aside: Probability that a position adds an off-path one, 1 to 3 random plies away.
+            off_path_share: Probability that a position adds an off-path one, one to three random
+                plies away.
             seats: Index of the weights of each seat.
             others: Maps a seat to a function that chooses its moves.
 

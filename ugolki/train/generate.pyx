@@ -22,8 +22,7 @@ from ugolki.rules cimport (
 )
 
 from core.errors import RuleError
-from core.nn.contract import ASIDE as ASIDE_FLAG
-from core.nn.contract import FIRST as FIRST_FLAG
+from core.nn.contract import FIRST as FIRST_FLAG, OFF_PATH
 
 cdef enum:
     MAX_ITERATIONS = 4096
@@ -177,14 +176,14 @@ cdef class Generator:
         return tuple([self.expected[seat] for seat in range(SEATS)])
 
     def game(
-        self, Position position, uint64_t seed, *, double aside=0.25, seats=(0, 0, 0, 0),
+        self, Position position, uint64_t seed, *, double off_path_share=0.25, seats=(0, 0, 0, 0),
         others=None
     ):
         cdef Board board = position.board
         cdef int32_t weights[SEATS]
         cdef bint outside[SEATS]
         cdef uint64_t random = mix64(seed)
-        cdef uint32_t part = <uint32_t>(aside * 65_536)
+        cdef uint32_t part = <uint32_t>(off_path_share * 65_536)
         cdef int path = 0
         cdef int off_path = 0
         cdef int i, seat
@@ -213,7 +212,7 @@ cdef class Generator:
             found.append(record[:RECORD_BYTES])
         for i in range(off_path):
             record = &self.records[(MAX_SAMPLES + i) * RECORD_BYTES]
-            record[2] = FIRST_FLAG | ASIDE_FLAG
+            record[2] = FIRST_FLAG | OFF_PATH
             found.append(record[:RECORD_BYTES])
         return found
 

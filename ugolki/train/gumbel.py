@@ -43,7 +43,7 @@ class Settings:
         Option("percent", int, 40, "percent of the policy network's logits", 0, 1000),
         Option("scale", float, 1.0, "weight of values against logits", 0, 100),
         Option("playouts", bool, True, "play a leaf out before the value network judges it"),
-        Option("aside", float, 0.25, "positions off the path per position of a game", 0, 1),
+        Option("off_path_share", float, 0.25, "off-path positions per position of a game", 0, 1),
         Option(
             "outsiders", float, 0.0, "share of the seats with players of the training half", 0, 1
         ),
@@ -87,7 +87,7 @@ def play_games(games: range, seed: int, nodes: int, player: str) -> list[bytes]:
         found += generator.game(
             start,
             random.getrandbits(64),
-            aside=settings["aside"],
+            off_path_share=settings["off_path_share"],
             seats=[
                 0 if random.random() < NEWEST else random.randrange(len(files))
                 for _ in range(SEATS)

@@ -5,13 +5,13 @@ that other players made.
 ugolki.train` learns from the samples. A sample is a RECORD of little-endian numbers:
 
     ply, last_ply   uint8 each: plies played, and the ply at which the game is stopped
-    flags           uint8: FIRST, the first sample of its game; ASIDE, an off-path position, one to
-                    three random plies away from a game's
+    flags           uint8: FIRST, the first sample of its game; OFF_PATH, an off-path position, one
+                    to three random plies away from a game's
     moves           uint8: number of entries in use of `visits`
     pieces          24 times uint8: six cells for each seat, 10 * row + column; NOWHERE for a seat
                     that does not play
     shares          4 times uint16, of 65535: win share of each seat that the search expects
-    result          4 times uint8, twelfths: win share of each seat at the end; 0 if ASIDE
+    result          4 times uint8, twelfths: win share of each seat at the end; 0 if OFF_PATH
     visits          20 times three uint8, the most visited moves: from, to, and the move's share of
                     the visits, of 255
 """
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from core.engine import NEW_GAME, can
 from core.errors import QuartetError
 from core.limits import Limits
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.rules import places, shares
 from ugolki import players
 from ugolki.engine import Engine
@@ -43,7 +43,7 @@ SAMPLE_MOVES = 20
 NOWHERE = 255
 OPENING = 8
 """Highest number of random plies before a game."""
-ASIDE_SHARE = 0.25
+OFF_PATH_SHARE = 0.25
 """Probability that a position of a game adds an off-path position, one to three random plies
 away."""
 CARELESS = (0.0, 0.0, 0.05, 0.15)
@@ -209,8 +209,8 @@ def one_game(
             path.append((position, expected, visits))
             if random.random() < careless[position.to_move]:
                 move = random.choices([one for one, _ in visits], [count for _, count in visits])[0]
-            if random.random() < ASIDE_SHARE:
-                off_path += aside(engine, limits, position, random)
+            if random.random() < OFF_PATH_SHARE:
+                off_path += off_path_sample(engine, limits, position, random)
         position = position.play(move)
     result = tuple(shares(places(position.scores(), lower_wins=True)))
     parts = [
@@ -219,7 +219,9 @@ def one_game(
     return parts + off_path
 
 
-def aside(engine: Engine, limits: Limits, position: Position, random: Random) -> list[bytes]:
+def off_path_sample(
+    engine: Engine, limits: Limits, position: Position, random: Random
+) -> list[bytes]:
     """Return the sample one to three random plies away, in a list; [] if the game has ended."""
     for _ in range(random.randint(1, 3)):
         position = position.play(random.choice(position.legal()))
@@ -231,7 +233,7 @@ def aside(engine: Engine, limits: Limits, position: Position, random: Random) ->
     expected, visits = engine.expectation(), engine.visits()
     if expected is None or len(visits) < 2:
         return []
-    return [packed(position, expected, visits, (0, 0, 0, 0), FIRST | ASIDE)]
+    return [packed(position, expected, visits, (0, 0, 0, 0), FIRST | OFF_PATH)]
 
 
 def packed(

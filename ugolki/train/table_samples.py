@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import QuartetError, TextError
-from core.nn.contract import ASIDE, FIRST
+from core.nn.contract import FIRST, OFF_PATH
 from core.nn.learning import HELD_OUT, golden_section, lambda_returns
 from core.nn.sealed import unseal
 from ugolki.train.selfplay import RECORD
@@ -31,7 +31,7 @@ class TableSamples:
         shares: Shape (samples, 4), the win shares that the search expected, sharpened.
         results: Shape (samples, 4), the win shares at the end of the game.
         last: True for the last sample of a game.
-        aside: True for an off-path position.
+        off_path: True for an off-path position.
         held_out: True for a sample of the validation set.
         sharpness: Exponents of `sharpness_of`, one per folder.
         digest: Hash of all files in order.
@@ -41,7 +41,7 @@ class TableSamples:
     shares: NDArray[np.float32]
     results: NDArray[np.float32]
     last: NDArray[np.bool_]
-    aside: NDArray[np.bool_]
+    off_path: NDArray[np.bool_]
     held_out: NDArray[np.bool_]
     sharpness: list[float]
     digest: str
@@ -82,11 +82,11 @@ def load(folders: Sequence[Path]) -> TableSamples:
     shares = np.ascontiguousarray(records[:, 28:36]).view("<u2").astype(np.float32)
     results = records[:, 36:40].astype(np.float32)
     results /= np.maximum(results.sum(1, keepdims=True), 1)
-    aside = records[:, 2] & ASIDE > 0
+    off_path = records[:, 2] & OFF_PATH > 0
     sharpness = []
     for first, end in itertools.pairwise(bounds):
         part = slice(first, end)
-        played = ~aside[part]
+        played = ~off_path[part]
         sharpness.append(sharpness_of(shares[part][played], results[part][played]))
         shares[part] = sharpened(shares[part], sharpness[-1])
     return TableSamples(
@@ -94,7 +94,7 @@ def load(folders: Sequence[Path]) -> TableSamples:
         shares,
         results,
         np.concatenate(last),
-        aside,
+        off_path,
         np.concatenate(held_out),
         sharpness,
         digest.hexdigest()[:16],
@@ -144,5 +144,5 @@ def targets_of(samples: TableSamples, td_lambda: float) -> NDArray[np.float32]:
     They are lambda-returns for positions of a game, and the search's win shares for off-path ones.
     """
     targets = lambda_returns(samples.shares, samples.results, samples.last, td_lambda)
-    targets[samples.aside] = samples.shares[samples.aside]
+    targets[samples.off_path] = samples.shares[samples.off_path]
     return targets
