@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[1]
-RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "4000"))
+RANDOM_CASES = int(os.environ.get("QUARTET_RANDOM_CASES", "2000"))
 """Random positions per game for comparing fast and reference rules. Other random tests scale with
 it."""
 SANITIZED = os.environ.get("QUARTET_BUILD") in {"asan", "ubsan", "tsan"}
