@@ -461,7 +461,8 @@ def read_samples(data: bytes) -> None:
             chosen = np.arange(len(found))
             inputs = np.empty((len(found), training.ACTIVE), np.uint16)
             looks = (chosen % training.SYMMETRIES).astype(np.uint8)
-            training.features(found.positions, chosen, looks, inputs)
+            buckets = np.empty(len(found), np.uint8)
+            training.features(found.positions, chosen, looks, inputs, buckets)
 
 
 def recorded() -> list[bytes]:

@@ -57,8 +57,10 @@ def images(cells: Rows) -> set[Rows]:
 
 def looked_at(encoded: list[bytes], chosen: list[int], symmetries: list[int]) -> list[list[int]]:
     positions = np.frombuffer(b"".join(encoded), np.uint8).reshape(-1, 16)
-    rows = np.zeros((len(chosen), 36), np.uint16)
-    features(positions, np.array(chosen, np.int64), np.array(symmetries, np.uint8), rows)
+    rows, buckets = np.zeros((len(chosen), 36), np.uint16), np.zeros(len(chosen), np.uint8)
+    features(positions, np.array(chosen, np.int64), np.array(symmetries, np.uint8), rows, buckets)
+    pieces = np.unpackbits(positions[chosen], axis=1).sum(1)
+    assert buckets.tolist() == (pieces * 8 // 50).tolist()
     found: list[list[int]] = rows.tolist()
     return found
 

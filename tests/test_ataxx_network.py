@@ -24,38 +24,42 @@ from tests.games import ROOT
 HIDDEN = 128
 INPUTS = 2916
 
+Numbers = tuple[list[list[int]], list[int], list[list[int]], list[int]]
+"""Rows of the first layer and its bias; output weights and output bias of each bucket."""
+
 
 def little(numbers: list[int], size: int = 2) -> bytes:
     return b"".join(number.to_bytes(size, "little", signed=True) for number in numbers)
 
 
 def random_numbers(
-    random: Random, hidden: int = HIDDEN, most: int = 90
-) -> tuple[list[list[int]], list[int], list[int], int]:
-    """Return the rows of the first layer, its bias, the weights of the output and its bias."""
-    rows = [[random.randint(-most, most) for _ in range(hidden)] for _ in range(INPUTS)]
-    bias, output = (
-        [random.randint(-200, 200) for _ in range(hidden)],
-        [random.randint(-127, 127) for _ in range(hidden)],
-    )
-    return rows, bias, output, random.randint(-9999, 9999)
+    random: Random, hidden: int = HIDDEN, most: int = 90, buckets: int = 8
+) -> Numbers:
+    def numbers(count: int, most: int) -> list[int]:
+        return [random.randint(-most, most) for _ in range(count)]
+
+    rows, bias = [numbers(hidden, most) for _ in range(INPUTS)], numbers(hidden, 200)
+    return rows, bias, [numbers(hidden, 127) for _ in range(buckets)], numbers(buckets, 9999)
 
 
 def file(
-    rows: list[list[int]], bias: list[int], output: list[int], output_bias: int, **changed: str
+    rows: list[list[int]],
+    bias: list[int],
+    output: list[list[int]],
+    output_bias: list[int],
+    **changed: str,
 ) -> bytes:
     fields = {
         "game": "ataxx",
         "inputs": str(INPUTS),
         "hidden": str(len(bias)),
+        "buckets": str(len(output)),
         "activation": "screlu",
         **changed,
     }
-    return seal(
-        "weights",
-        fields,
-        b"".join(map(little, rows)) + little(bias) + little(output) + little([output_bias], 4),
-    )
+    fields = {name: value for name, value in fields.items() if value}
+    words = [*rows, bias, *output]
+    return seal("weights", fields, b"".join(map(little, words)) + little(output_bias, 4))
 
 
 def cells(position: Position) -> list[list[int]]:
@@ -77,10 +81,12 @@ def plain_value(
     board: list[list[int]],
     rows: list[list[int]],
     bias: list[int],
-    output: list[int],
-    output_bias: int,
+    output: list[list[int]],
+    output_bias: list[int],
 ) -> int:
     """Compute the network of network.h in plain Python."""
+    pieces = sum(cell > 0 for row in board for cell in row)
+    bucket = pieces * len(output) // 50
     sums = list(bias)
     for row in range(6):
         for column in range(6):
@@ -92,8 +98,8 @@ def plain_value(
             )
             weights = rows[81 * (6 * row + column) + a + 3 * b + 9 * c + 27 * d]
             sums = [s + w for s, w in zip(sums, weights, strict=True)]
-    total = sum(min(max(s, 0), 255) ** 2 * w for s, w in zip(sums, output, strict=True))
-    scaled = (int(total / 255) + output_bias) * 400
+    total = sum(min(max(s, 0), 255) ** 2 * w for s, w in zip(sums, output[bucket], strict=True))
+    scaled = (int(total / 255) + output_bias[bucket]) * 400
     return max(-8000, min(8000, int(scaled / (255 * 64))))
 
 
@@ -112,9 +118,9 @@ def positions(random: Random, count: int) -> list[Position]:
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_level_agrees_with_plain_arithmetic(level: str) -> None:
     random = Random(1)
-    # the second one cuts off many hidden units at the top, and the score too
-    for most in (20, 90):
-        numbers = random_numbers(random, most=most)
+    # the last one cuts off many hidden units at the top, and the score too
+    for most, buckets in ((20, 8), (20, 1), (90, 2)):
+        numbers = random_numbers(random, most=most, buckets=buckets)
         weights = Weights(file(*numbers))
         if not weights.use(level):
             assert level not in {"plain", "sse2"} or "x86" not in platform.machine()
@@ -122,6 +128,13 @@ def test_every_level_agrees_with_plain_arithmetic(level: str) -> None:
         for position in positions(random, 40):
             board = cells(position)
             assert weights.value(bits(board, 1), bits(board, 2)) == plain_value(board, *numbers)
+
+
+def test_files_without_buckets_are_read() -> None:
+    numbers = random_numbers(Random(8), 64, most=20, buckets=1)
+    old, new = Weights(file(*numbers, buckets="")), Weights(file(*numbers))
+    assert "buckets" not in old.fields
+    assert old.value(1, 2) == new.value(1, 2) != 0
 
 
 def test_sums_overflow_alike_on_every_level() -> None:
@@ -190,7 +203,12 @@ def damaged() -> dict[str, tuple[bytes, str]]:
         "odd width": (file(rows, bias, output, output_bias, hidden="65"), "65 hidden units"),
         "no width": (file(rows, bias, output, output_bias, hidden="x"), "0 hidden units"),
         "another width": (file(rows, bias, output, output_bias, hidden="128"), "bytes"),
-        "output too heavy": (file(rows, bias, [*output[:-1], 128], output_bias), "128"),
+        "odd buckets": (file(rows, bias, output[:3], output_bias[:3]), "3 buckets"),
+        "no buckets": (file(rows, bias, output, output_bias, buckets="x"), "0 buckets"),
+        "output too heavy": (
+            file(rows, bias, [*output[:-1], [128] * 64], output_bias),
+            "output weight is 128",
+        ),
     }
 
 
@@ -204,7 +222,7 @@ def test_a_damaged_file_gives_one_clear_line(what: str) -> None:
 
 def test_an_overflow_is_reported() -> None:
     hidden = 320
-    data = file([[0] * hidden] * INPUTS, [0] * hidden, [127] * hidden, 0)
+    data = file([[0] * hidden] * INPUTS, [0] * hidden, [[0] * hidden, [127] * hidden], [0, 0])
     with pytest.raises(TextError, match="overflows"):
         Weights(data)
 

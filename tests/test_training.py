@@ -28,13 +28,14 @@ from tests.games import ROOT
 
 Floats = NDArray[np.float32]
 
-INPUTS, ACTIVE, HIDDEN = 50, 4, 64
+INPUTS, ACTIVE, HIDDEN, BUCKETS = 50, 4, 64, 3
 
 
-def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
+def random_net(seed: int, buckets: int = 1) -> tuple[Floats, NDArray[np.uint16], Floats]:
     """Return parameters with units that are cut off on either side, inputs and targets."""
     random = np.random.default_rng(seed)
-    parameters = random.normal(0, 0.4, (INPUTS + 2) * HIDDEN + 1).astype(np.float32)
+    count = (INPUTS + 1) * HIDDEN + buckets * (HIDDEN + 1)
+    parameters = random.normal(0, 0.4, count).astype(np.float32)
     return (
         parameters,
         random.integers(0, INPUTS, (40, ACTIVE), dtype=np.uint16),
@@ -42,29 +43,49 @@ def random_net(seed: int) -> tuple[Floats, NDArray[np.uint16], Floats]:
     )
 
 
+def buckets_of(samples: int) -> NDArray[np.uint8]:
+    return np.arange(samples, dtype=np.uint8) * 7 % BUCKETS
+
+
 def plain_loss(
     parameters: NDArray[np.float64], inputs: NDArray[np.uint16], targets: Floats
 ) -> tuple[float, NDArray[np.float64]]:
     """Return loss and outputs as sparse_net.h describes them, in numpy."""
-    rows, bias, output = np.split(parameters[:-1], [INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN])
+    rows, bias, output = np.split(parameters, [INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN])
     hidden = rows.reshape(-1, HIDDEN)[inputs].sum(1) + bias
-    outputs = np.clip(hidden, 0, 1) ** 2 @ output + parameters[-1]
+    heads = output.reshape(-1, HIDDEN + 1)
+    chosen = heads[buckets_of(len(inputs)) if len(heads) > 1 else np.zeros(len(inputs), int)]
+    outputs = (np.clip(hidden, 0, 1) ** 2 * chosen[:, :-1]).sum(1) + chosen[:, -1]
     return float((((1 / (1 + np.exp(-outputs))) - targets) ** 2).sum()), outputs
 
 
-def test_loss_and_outputs() -> None:
-    parameters, inputs, targets = random_net(1)
+def run(
+    parameters: Floats,
+    gradient: Floats | None,
+    inputs: NDArray[np.uint16],
+    targets: Floats,
+    buckets: int,
+    outputs: Floats | None = None,
+) -> float:
+    chosen = buckets_of(len(inputs)) if buckets > 1 else None
+    return sparse_net.run(parameters, gradient, HIDDEN, inputs, targets, outputs, chosen, buckets)
+
+
+@pytest.mark.parametrize("buckets", [1, BUCKETS])
+def test_loss_and_outputs(buckets: int) -> None:
+    parameters, inputs, targets = random_net(1, buckets)
     outputs = np.empty(40, np.float32)
-    loss = sparse_net.run(parameters, None, HIDDEN, inputs, targets, outputs)
+    loss = run(parameters, None, inputs, targets, buckets, outputs)
     expected, expected_outputs = plain_loss(parameters.astype(float), inputs, targets)
     assert loss == pytest.approx(expected, rel=1e-5)
     assert outputs == pytest.approx(expected_outputs, abs=1e-4)
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
-    parameters, inputs, targets = random_net(2)
+@pytest.mark.parametrize("buckets", [1, BUCKETS])
+def test_the_gradient_is_that_of_the_loss(buckets: int) -> None:
+    parameters, inputs, targets = random_net(2, buckets)
     gradient = np.zeros_like(parameters)
-    sparse_net.run(parameters, gradient, HIDDEN, inputs, targets)
+    run(parameters, gradient, inputs, targets, buckets)
     random = Random(2)
     bias, output = INPUTS * HIDDEN, (INPUTS + 1) * HIDDEN
     used = int(inputs[0, 0]) * HIDDEN
@@ -294,17 +315,21 @@ def test_a_share_of_the_off_path_samples_is_learned_from(samples: dataset.Sample
     assert {len(part) - samples.off_path[part].sum() for part in used} == {len(used[0])}
 
 
-def test_the_output_bias_fits_the_rounded_weights(samples: dataset.Samples) -> None:
+def test_the_output_biases_fit_the_rounded_weights(samples: dataset.Samples) -> None:
     """Check that no other bias of the written network has less loss on the samples."""
     trainer = trained(samples)
     chosen, symmetries = trainer._training, np.zeros(len(trainer._training), np.uint8)
     rounded = trainer.rounded()
 
-    def loss(shift: float) -> float:
-        moved = np.append(rounded[:-1], rounded[-1] + np.float32(shift))
+    def loss(bucket: int, shift: float) -> float:
+        moved = rounded.copy()
+        trainer._outputs(moved)[bucket, -1] += shift
         return trainer._run(moved, chosen, symmetries, None)
 
-    assert loss(0) < min(loss(-0.003), loss(0.003))
+    buckets = np.unique(trainer._features(chosen, symmetries)[1])
+    assert len(buckets) > 4
+    for bucket in buckets:
+        assert loss(bucket, 0) < min(loss(bucket, -0.003), loss(bucket, 0.003))
 
 
 def test_the_unit_of_the_scores_is_found() -> None:
@@ -336,12 +361,10 @@ def test_integers_compute_what_the_floats_do(samples: dataset.Samples) -> None:
     trainer = trained(samples)
     weights = Weights(weight_file(trainer))
     positions = samples.positions[:200]
-    inputs = np.empty((200, 36), np.uint16)
-    ataxx.train.selfplay.features(
-        samples.positions, np.arange(200), np.zeros(200, np.uint8), inputs
-    )
+    inputs, buckets = trainer._features(np.arange(200), np.zeros(200, np.uint8))
     outputs = np.empty(200, np.float32)
-    sparse_net.run(trainer.rounded(), None, 64, inputs, np.zeros(200, np.float32), outputs)
+    none = np.zeros(200, np.float32)
+    sparse_net.run(trainer.rounded(), None, 64, inputs, none, outputs, buckets, 8)
     for position, output in zip(positions, outputs, strict=True):
         own, other = (
             int.from_bytes(part.tobytes(), "little") for part in (position[:8], position[8:])
@@ -356,10 +379,10 @@ def test_the_last_epochs_train_rounded_weights(
     trainer, seen = Trainer(ataxx.train.selfplay, samples, replace(HYPER, epochs=4)), []
     run = sparse_net.run
 
-    def record(parameters: Floats, *rest: Any) -> float:
-        grid = parameters[-65:-1] * 64
+    def record(parameters: Floats, *rest: Any, **options: Any) -> float:
+        grid = trainer._outputs(parameters)[:, :-1] * 64
         seen.append(bool((grid == grid.round()).all()))
-        return run(parameters, *rest)
+        return run(parameters, *rest, **options)
 
     monkeypatch.setattr(sparse_net, "run", record)
     for last in (False, False, False, True):
@@ -395,7 +418,9 @@ def test_scores_have_the_wanted_unit(samples: dataset.Samples) -> None:
     other = Trainer(
         ataxx.train.selfplay, samples, replace(HYPER, unit=200), begin=weight_file(usual)
     )
-    assert other.parameters[-65:] == pytest.approx(2 * usual.parameters[-65:], abs=0.02)
+    assert other._outputs(other.parameters) == pytest.approx(
+        2 * usual._outputs(usual.parameters), abs=0.02
+    )
     half = Trainer(ataxx.train.selfplay, samples, replace(HYPER, unit=200))
     half.restore({**usual.state(), "recipe": half.state()["recipe"]})
     assert half.validate() == pytest.approx(usual.validate(), rel=0.01)

@@ -21,14 +21,17 @@ cdef extern from "ataxx/nn/network.h" nogil:
         NETWORK_INPUTS
         NETWORK_LEVELS
         NETWORK_MAX
+        NETWORK_MAX_BUCKETS
         NETWORK_MAX_HIDDEN
         NETWORK_ONE
         NETWORK_WINDOWS
     ctypedef int32_t (*network_level)(
-        const Network*, const int16_t*, const uint16_t*, int, const uint16_t*, int, int16_t*
+        const Network*, const int16_t*, const uint16_t*, int, const uint16_t*, int, int16_t*,
+        const int16_t*
     ) noexcept
     ctypedef struct Network:
         int hidden
+        int32_t output_bias[NETWORK_MAX_BUCKETS]
         network_level level
         void* memory
         size_t bytes
@@ -36,7 +39,8 @@ cdef extern from "ataxx/nn/network.h" nogil:
         pass
     void network_states(uint64_t own, uint64_t other, uint8_t* states) noexcept
     network_level network_at(int level) noexcept
-    int network_take(Network* n, const int16_t* weights, int hidden, int32_t output_bias) noexcept
+    int network_bucket(int buckets, uint64_t pieces) noexcept
+    int network_take(Network* n, const int16_t* weights, int hidden, int buckets) noexcept
     # Returns the value for the side to move, whose pieces are `own`; bit row * 8 + column. Walls
     # count as empty.
     int evaluate "network_evaluate" (const Network* n, uint64_t own, uint64_t other) noexcept

@@ -24,9 +24,8 @@ cdef class Weights:
     def __init__(self, bytes data):
         cdef const int16_t* numbers     # no memoryview: the limited API has none
         cdef bytes native
-        cdef int32_t output_bias
-        cdef int i, hidden
-        cdef long total = 0
+        cdef int i, hidden, buckets, bucket
+        cdef long total
         self.fields, body = unseal("weights", data, "ataxx")
         shape = {name: self.fields.get(name) for name in ("inputs", "activation")}
         if shape != {"inputs": str(NETWORK_INPUTS), "activation": "screlu"}:
@@ -37,24 +36,35 @@ cdef class Weights:
                 f"the network has {hidden} hidden units, not a multiple of {NETWORK_CHUNK} up to "
                 f"{<int>NETWORK_MAX_HIDDEN}"
             )
-        words = 2 * hidden * (NETWORK_INPUTS + 2)
-        if len(body) != words + 4:
+        buckets = _count(self.fields.get("buckets", "1"))
+        if buckets == 0 or NETWORK_MAX_BUCKETS % buckets:
             raise TextError(
-                f"the weights of {hidden} hidden units take {words + 4} bytes, not {len(body)}"
+                f"the network has {buckets} buckets, which do not divide {<int>NETWORK_MAX_BUCKETS}"
+            )
+        words = 2 * hidden * (NETWORK_INPUTS + 1 + buckets)
+        size = words + 4 * buckets
+        if len(body) != size:
+            raise TextError(
+                f"the weights of {hidden} hidden units take {size} bytes, not {len(body)}"
             )
         native = _words(body[:words])
         numbers = <const int16_t*><const char*>native
-        output_bias = int.from_bytes(body[words:], "little", signed=True)
-        for i in range(hidden * (NETWORK_INPUTS + 1), hidden * (NETWORK_INPUTS + 2)):
-            total += abs(numbers[i])
-            if abs(numbers[i]) > MAX_OUTPUT:
-                raise TextError(f"an output weight is {numbers[i]}: beyond +-{MAX_OUTPUT}")
-        if total * NETWORK_ONE * NETWORK_ONE >= <long long>1 << 31:
-            raise TextError(f"the output weights add up to {total}, which overflows")
+        for bucket in range(buckets):
+            total = 0
+            first = hidden * (NETWORK_INPUTS + 1 + bucket)
+            for i in range(first, first + hidden):
+                total += abs(numbers[i])
+                if abs(numbers[i]) > MAX_OUTPUT:
+                    raise TextError(f"an output weight is {numbers[i]}: beyond +-{MAX_OUTPUT}")
+            if total * NETWORK_ONE * NETWORK_ONE >= <long long>1 << 31:
+                raise TextError(f"the output weights add up to {total}, which overflows")
         if self.network.memory != NULL:
             raise RuntimeError("weights are read once")
-        if not network_take(&self.network, numbers, hidden, output_bias):
+        if not network_take(&self.network, numbers, hidden, buckets):
             raise MemoryError
+        for bucket in range(buckets):
+            last = body[words + 4 * bucket : words + 4 * bucket + 4]
+            self.network.output_bias[bucket] = int.from_bytes(last, "little", signed=True)
         self.use(None)
 
     def __dealloc__(self):

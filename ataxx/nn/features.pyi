@@ -7,14 +7,15 @@ from ataxx.rules import Position
 def encode(position: Position) -> bytes:
     """Return the 16 bytes of a position, without walls: training has none."""
 
-def features(positions: Any, chosen: Any, symmetries: Any, inputs: Any) -> None:
-    """Write the active inputs of the chosen positions to the rows of `inputs`.
+def features(positions: Any, chosen: Any, symmetries: Any, inputs: Any, buckets: Any) -> None:
+    """Write active inputs and bucket of the chosen positions to the rows of `inputs` and `buckets`.
 
     Args:
         positions: uint8 [n][16], see `encode`.
         chosen: int64 [m], indices of positions.
         symmetries: uint8 [m], 0 to 7.
         inputs: uint16 [m][36], written.
+        buckets: uint8 [m], written.
 
     Raises:
         ValueError: The arrays do not match.

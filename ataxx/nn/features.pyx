@@ -5,7 +5,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
-from ataxx.nn.evaluate cimport NETWORK_WINDOWS, network_states
+from ataxx.nn.evaluate cimport NETWORK_MAX_BUCKETS, NETWORK_WINDOWS, network_bucket, network_states
 from ataxx.rules cimport Position
 
 
@@ -58,7 +58,7 @@ cdef inline uint64_t seen(uint64_t board, int symmetry) noexcept nogil:
 
 def features(
     const uint8_t[:, ::1] positions, const int64_t[::1] chosen, const uint8_t[::1] symmetries,
-    uint16_t[:, ::1] inputs
+    uint16_t[:, ::1] inputs, uint8_t[::1] buckets
 ):
     """See features.pyi."""
     cdef int64_t count = chosen.shape[0]
@@ -68,14 +68,17 @@ def features(
     cdef uint8_t states[NETWORK_WINDOWS]
     if positions.shape[1] != 16 or inputs.shape[1] != NETWORK_WINDOWS:
         raise ValueError(f"a position must have 16 bytes and {NETWORK_WINDOWS} inputs")
-    if symmetries.shape[0] != count or inputs.shape[0] != count:
-        raise ValueError("chosen positions, symmetries and inputs differ in number")
+    if not count == symmetries.shape[0] == inputs.shape[0] == buckets.shape[0]:
+        raise ValueError("chosen positions, symmetries, inputs and buckets differ in number")
     for i in range(count):
         if not 0 <= chosen[i] < positions.shape[0]:
             raise IndexError(f"there is no position {chosen[i]}")
     with nogil:
         for i in range(count):
             position = &positions[chosen[i], 0]
+            buckets[i] = <uint8_t>network_bucket(
+                NETWORK_MAX_BUCKETS, word(position) | word(position + 8)
+            )
             network_states(
                 seen(word(position), symmetries[i]), seen(word(position + 8), symmetries[i]), states
             )

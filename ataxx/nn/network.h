@@ -10,7 +10,7 @@
                training ensures that it does not
    Activation  min(max(hidden, 0), 255) squared ("SCReLU")
    Output      the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255, plus the
-               bias, 255 * 64 is one
+               bias, 255 * 64 is one. The number of pieces chooses weights and bias
    Score       output * 400 / (255 * 64): 400 points are a unit of the logistic function; for the
                side to move */
 /* clang-format on */
@@ -51,6 +51,8 @@ enum {
     NETWORK_NEAR = 9, /* changed windows; a base with more is replaced. Not tuned. */
     NETWORK_CHUNK = 64, /* the number of hidden units is a multiple */
     NETWORK_MAX_HIDDEN = 1024,
+    NETWORK_MAX_BUCKETS = 8,
+    NETWORK_PIECES = 50, /* more than the pieces of any position */
     NETWORK_ONE = 255,  /* one, in the first layer and in the activation */
     NETWORK_OUTPUT_ONE = 64,
     NETWORK_SCALE = 400,
@@ -61,17 +63,19 @@ enum { NETWORK_PLAIN, NETWORK_SSE2, NETWORK_AVX2, NETWORK_AVX512, NETWORK_LEVELS
 
 struct Network;
 /* Computes to = from + the rows of `in` - the rows of `out` (numbers of inputs), and returns the
-   sum of activation * weight over all hidden units. `to` may be `from`. */
+   sum of activation * output weight over all hidden units. `to` may be `from`. */
 typedef int32_t (*network_level)(const struct Network*, const int16_t* from, const uint16_t* in,
-                                 int ins, const uint16_t* out, int outs, int16_t* to);
+                                 int ins, const uint16_t* out, int outs, int16_t* to,
+                                 const int16_t* output);
 
 /* The rows are an array [input][hidden], on huge pages, aligned to 64 bytes. */
 typedef struct Network {
-    int hidden;          /* hidden units, a multiple of NETWORK_CHUNK */
-    int32_t output_bias; /* 255 * 64 is one */
+    int hidden;            /* hidden units, a multiple of NETWORK_CHUNK */
+    int buckets;           /* of the number of pieces, all of equal width */
     const int16_t* rows;
     const int16_t* bias;
-    const int16_t* output;
+    const int16_t* output; /* [bucket][hidden] */
+    int32_t output_bias[NETWORK_MAX_BUCKETS]; /* 255 * 64 is one */
     network_level level;
     void* memory;
     size_t bytes;        /* size of the memory */
@@ -105,7 +109,7 @@ static inline void network_states(uint64_t own, uint64_t other, uint8_t* states)
 }
 
 static int32_t network_plain(const Network* n, const int16_t* from, const uint16_t* in, int ins,
-                             const uint16_t* out, int outs, int16_t* to) {
+                             const uint16_t* out, int outs, int16_t* to, const int16_t* output) {
     uint16_t cells[NETWORK_MAX_HIDDEN]; /* unsigned, whose overflow is defined in C */
     int32_t sum = 0;
     int i, j;
@@ -121,7 +125,7 @@ static int32_t network_plain(const Network* n, const int16_t* from, const uint16
     for (i = 0; i < n->hidden; i++) {
         int32_t active = cells[i] < 0x8000 ? cells[i] : 0;
         active = active < NETWORK_ONE ? active : NETWORK_ONE;
-        sum += active * active * n->output[i];
+        sum += active * active * output[i];
     }
     return sum;
 }
@@ -152,7 +156,7 @@ static int32_t network_plain(const Network* n, const int16_t* from, const uint16
         }                                                                                          \
         for (i = 0; i < COUNT; i++) {                                                              \
             const VECTOR active = MIN(MAX(cells[i], zero), one);                                   \
-            const VECTOR weight = LOAD((const VECTOR*)(n->output + first) + i);                    \
+            const VECTOR weight = LOAD((const VECTOR*)(output + first) + i);                       \
             STOREU((VECTOR*)(to + first) + i, cells[i]);                                           \
             sum = ADD32(sum, MULTIPLY_ADD(MULTIPLY(active, weight), active));                      \
         }                                                                                          \
@@ -171,7 +175,7 @@ static int32_t network_plain(const Network* n, const int16_t* from, const uint16
                   _mm512_mullo_epi16, _mm512_madd_epi16, _mm512_add_epi32)
 
 static int32_t network_sse2(const Network* n, const int16_t* from, const uint16_t* in, int ins,
-                            const uint16_t* out, int outs, int16_t* to) {
+                            const uint16_t* out, int outs, int16_t* to, const int16_t* output) {
     const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi16(NETWORK_ONE);
     __m128i sum = zero;
     int first;
@@ -186,7 +190,7 @@ static int32_t network_sse2(const Network* n, const int16_t* from, const uint16_
 
 NETWORK_TARGET("avx2")
 static int32_t network_avx2(const Network* n, const int16_t* from, const uint16_t* in, int ins,
-                            const uint16_t* out, int outs, int16_t* to) {
+                            const uint16_t* out, int outs, int16_t* to, const int16_t* output) {
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi16(NETWORK_ONE);
     __m256i sum = zero;
     __m128i half;
@@ -207,7 +211,8 @@ static int32_t network_avx2(const Network* n, const int16_t* from, const uint16_
 
 NETWORK_TARGET("avx512f,avx512bw")
 static int32_t network_avx512(const Network* n, const int16_t* from, const uint16_t* in, int ins,
-                              const uint16_t* out, int outs, int16_t* to) {
+                              const uint16_t* out, int outs, int16_t* to,
+                              const int16_t* output) {
     const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi16(NETWORK_ONE);
     __m512i sum = zero;
     int first = 0;
@@ -282,8 +287,13 @@ static inline uint64_t network_changes(const uint8_t* before, const uint8_t* aft
     return ~same & (((uint64_t)1 << NETWORK_WINDOWS) - 1);
 }
 
-static inline int network_score(const Network* n, int32_t sum) {
-    const int64_t output = sum / NETWORK_ONE + n->output_bias;
+/* Returns the bucket of a position with these pieces. */
+static inline int network_bucket(int buckets, uint64_t pieces) {
+    return popcount64(pieces) * buckets / NETWORK_PIECES;
+}
+
+static inline int network_score(const Network* n, int bucket, int32_t sum) {
+    const int64_t output = sum / NETWORK_ONE + n->output_bias[bucket];
     const int score = (int)(output * NETWORK_SCALE / (NETWORK_ONE * NETWORK_OUTPUT_ONE));
     return score > NETWORK_MAX ? NETWORK_MAX : score < -NETWORK_MAX ? -NETWORK_MAX : score;
 }
@@ -293,12 +303,15 @@ static inline int network_evaluate(const Network* n, uint64_t own, uint64_t othe
     NETWORK_ALIGN uint8_t states[NETWORK_PADDED];
     NETWORK_ALIGN int16_t sums[NETWORK_MAX_HIDDEN];
     uint16_t in[NETWORK_WINDOWS];
+    const int bucket = network_bucket(n->buckets, own | other);
     int i;
     network_states(own, other, states);
     for (i = 0; i < NETWORK_WINDOWS; i++) {
         in[i] = (uint16_t)(i * NETWORK_STATES + states[i]);
     }
-    return network_score(n, n->level(n, n->bias, in, NETWORK_WINDOWS, in, 0, sums));
+    return network_score(n, bucket,
+                         n->level(n, n->bias, in, NETWORK_WINDOWS, in, 0, sums,
+                                  n->output + bucket * n->hidden));
 }
 
 /* Returns the same value, computed from a base. The base becomes this position if `keep` is set, or
@@ -309,6 +322,7 @@ static inline int network_evaluate_near(const Network* n, NetworkBase* base, uin
     NETWORK_ALIGN int16_t sums[NETWORK_MAX_HIDDEN];
     uint16_t in[NETWORK_WINDOWS], out[NETWORK_WINDOWS];
     const int16_t* from = base->sums;
+    const int bucket = network_bucket(n->buckets, own | other);
     uint64_t left;
     int ins = 0, outs, window;
     network_states(own, other, states);
@@ -328,7 +342,9 @@ static inline int network_evaluate_near(const Network* n, NetworkBase* base, uin
     if (keep) {
         memcpy(base->states, states, NETWORK_PADDED);
     }
-    return network_score(n, n->level(n, from, in, ins, out, outs, keep ? base->sums : sums));
+    return network_score(n, bucket,
+                         n->level(n, from, in, ins, out, outs, keep ? base->sums : sums,
+                                  n->output + bucket * n->hidden));
 }
 
 /* Invalidates a base: it differs from every position in all windows. */
@@ -336,14 +352,13 @@ static inline void network_forget_base(NetworkBase* base) {
     memset(base->states, 0xFF, sizeof base->states);
 }
 
-/* Copies the weights of a file: int16 rows [input][hidden], bias [hidden], output [hidden].
-   `hidden` is a multiple of NETWORK_CHUNK, at most NETWORK_MAX_HIDDEN. Returns 0 if memory is
-   short. */
-static inline int network_take(Network* n, const int16_t* weights, int hidden,
-                               int32_t output_bias) {
+/* Copies the weights of a file: int16 rows [input][hidden], bias [hidden], output
+   [bucket][hidden], without the output biases. `hidden` is a multiple of NETWORK_CHUNK, at most
+   NETWORK_MAX_HIDDEN; `buckets` divides NETWORK_MAX_BUCKETS. Returns 0 if memory is short. */
+static inline int network_take(Network* n, const int16_t* weights, int hidden, int buckets) {
     const size_t rows = (size_t)NETWORK_INPUTS * hidden;
     int16_t* place;
-    n->bytes = (rows + 2 * (size_t)hidden) * sizeof(int16_t) + 64;
+    n->bytes = (rows + (1 + (size_t)buckets) * hidden) * sizeof(int16_t) + 64;
     n->memory = table_new(n->bytes);
     if (n->memory == NULL) {
         return 0;
@@ -351,7 +366,7 @@ static inline int network_take(Network* n, const int16_t* weights, int hidden,
     place = (int16_t*)(((uintptr_t)n->memory + 63) & ~(uintptr_t)63);
     memcpy(place, weights, n->bytes - 64);
     n->hidden = hidden;
-    n->output_bias = output_bias;
+    n->buckets = buckets;
     n->rows = place;
     n->bias = place + rows;
     n->output = n->bias + hidden;

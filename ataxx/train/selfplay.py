@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from ataxx import players
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Network = tuple[
+        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
+    ]
+
 __all__ = [
     "ACTIVE",
+    "BUCKETS",
     "INPUTS",
     "LOPSIDED",
     "OFF_PATH_SHARE",
@@ -33,7 +39,7 @@ __all__ += ["POINTS", "encode", "engine", "features", "floats", "quantised"]
 
 OWN_SAMPLES: Literal[False] = False
 INPUTS, ACTIVE, SHARED = 2916, 36, 81
-SYMMETRIES = 8
+SYMMETRIES, BUCKETS = 8, 8
 POSITION_BYTES = 16
 OPENING = (8, 17)
 OFF_PATH_SHARE = 1.0
@@ -57,48 +63,51 @@ def engine(player: str) -> Engine:
 ONE, OUTPUT_ONE, POINTS = 255, 64, 400
 """The integers for 1.0 in the first layer and in the output, and the score for an output of 1.0, as
 in network.h. Training keeps weights within 127 / 64."""
+SCALES = (ONE, ONE, OUTPUT_ONE, ONE * OUTPUT_ONE)
+"""The integers for 1.0 in rows, bias, output and output bias."""
+TYPES = ("<i2", "<i2", "<i2", "<i4")
+"""Their types in a file."""
 
 
-def floats(
-    data: bytes,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
+def floats(data: bytes) -> Network:
     import numpy as np  # noqa: PLC0415  (self-play does not need it)
 
-    hidden = int(Weights(data).fields["hidden"])
+    fields = Weights(data).fields
+    hidden, buckets = int(fields["hidden"]), int(fields.get("buckets", "1"))
     _, body = unseal("weights", data, "ataxx")
-    numbers = np.frombuffer(body[:-4], "<i2").astype(np.float32)
-    numbers[:-hidden] /= ONE
-    numbers[-hidden:] /= OUTPUT_ONE
-    rows, bias, output = np.split(numbers, [INPUTS * hidden, (INPUTS + 1) * hidden])
-    last = int.from_bytes(body[-4:], "little", signed=True) / (ONE * OUTPUT_ONE)
-    return rows.reshape(-1, hidden), bias, output, last
+    shapes = ((INPUTS, hidden), (hidden,), (buckets, hidden), (buckets,))
+    parts, start = [], 0
+    for kind, shape, scale in zip(TYPES, shapes, SCALES, strict=True):
+        numbers = np.frombuffer(body, kind, math.prod(shape), start)
+        start += numbers.nbytes
+        parts.append(numbers.reshape(shape).astype(np.float32) / np.float32(scale))
+    # a file without buckets has the same output for all of them
+    parts[2:] = [np.repeat(part, BUCKETS // buckets, axis=0) for part in parts[2:]]
+    return parts[0], parts[1], parts[2], parts[3]
 
 
 def quantised(
     rows: NDArray[np.float32],
     bias: NDArray[np.float32],
     output: NDArray[np.float32],
-    output_bias: float,
-) -> tuple[dict[str, str], bytes, NDArray[np.float32]]:
+    output_bias: NDArray[np.float32],
+) -> tuple[dict[str, str], bytes, Network]:
     import numpy as np  # noqa: PLC0415  (self-play does not need it)
 
+    parts = (rows, bias, output, output_bias)
     integers = [
-        (part * scale).round() for part, scale in ((rows, ONE), (bias, ONE), (output, OUTPUT_ONE))
+        (part * np.float32(scale)).round().astype(kind)
+        for part, scale, kind in zip(parts, SCALES, TYPES, strict=True)
     ]
-    last = round(output_bias * ONE * OUTPUT_ONE)
-    body = b"".join(part.astype("<i2").tobytes() for part in integers) + last.to_bytes(
-        4, "little", signed=True
-    )
-    rounded = np.concatenate(
-        [
-            (integers[0] / ONE).ravel(),
-            integers[1] / ONE,
-            integers[2] / OUTPUT_ONE,
-            [last / (ONE * OUTPUT_ONE)],
-        ]
-    )
-    return (
-        {"inputs": str(len(rows)), "hidden": str(len(bias)), "activation": "screlu"},
-        body,
-        rounded.astype(np.float32),
-    )
+    rounded = [
+        part.astype(np.float32) / np.float32(scale)
+        for part, scale in zip(integers, SCALES, strict=True)
+    ]
+    fields = {
+        "inputs": str(len(rows)),
+        "hidden": str(len(bias)),
+        "buckets": str(len(output_bias)),
+        "activation": "screlu",
+    }
+    body = b"".join(part.tobytes() for part in integers)
+    return fields, body, (rounded[0], rounded[1], rounded[2], rounded[3])

@@ -59,6 +59,8 @@ class Training(Protocol):
         SHARED: Inputs with the same remainder modulo SHARED have the same meaning at different
             places. Training can begin with their common part.
         SYMMETRIES: Number of symmetries of the board.
+        BUCKETS: Number of buckets of positions, for example phases of the game. Each has its own
+            output weights and output bias.
         POSITION_BYTES: Bytes of a position in a sample.
         OPENING: Minimum and maximum number of random plies before a game.
         OFF_PATH_SHARE: Share of a game's positions, 0 to 1, from which one or two random plies lead
@@ -75,6 +77,7 @@ class Training(Protocol):
     ACTIVE: int
     SHARED: int
     SYMMETRIES: int
+    BUCKETS: int
     POSITION_BYTES: int
     OPENING: tuple[int, int]
     OFF_PATH_SHARE: float
@@ -92,23 +95,25 @@ class Training(Protocol):
         """Return a position as POSITION_BYTES bytes, seen by the side to move."""
         ...
 
-    def features(self, positions: Any, chosen: Any, symmetries: Any, inputs: Any) -> None:
+    def features(
+        self, positions: Any, chosen: Any, symmetries: Any, inputs: Any, buckets: Any
+    ) -> None:
         """Write the active inputs of positions[chosen], each under its symmetry, to the rows of
-        `inputs` (uint16 [len(chosen)][ACTIVE])."""
+        `inputs` (uint16 [len(chosen)][ACTIVE]), and their buckets to `buckets` (uint8)."""
         ...
 
-    def floats(self, data: bytes) -> tuple[Any, Any, Any, float]:
+    def floats(self, data: bytes) -> tuple[Any, Any, Any, Any]:
         """Return the network of a file of weights as floats: rows [INPUTS][hidden], bias [hidden],
-        output [hidden] and output bias. Raises TextError if it is not of this game."""
+        output [BUCKETS][hidden] and output bias [BUCKETS]. Raises TextError if it is not of this
+        game."""
         ...
 
     def quantised(
-        self, rows: Any, bias: Any, output: Any, output_bias: float
-    ) -> tuple[dict[str, str], bytes, Any]:
+        self, rows: Any, bias: Any, output: Any, output_bias: Any
+    ) -> tuple[dict[str, str], bytes, tuple[Any, Any, Any, Any]]:
         """Quantise a network of floats.
 
         Returns:
-            Header fields and body of the game's weight file, and the quantised network as floats:
-            rows, bias, output and output bias, concatenated.
+            Header fields and body of the game's weight file, and the quantised network as floats.
         """
         ...

@@ -1,7 +1,8 @@
 /* Training of a sparse network (few active inputs, one hidden layer, one output): the loops over
    samples.
 
-   Each sample has the same number of active inputs, given as numbers of rows. */
+   Each sample has the same number of active inputs, given as numbers of rows, and belongs to a
+   bucket, for example a phase of the game. A bucket has its own output weights and output bias. */
 /* clang-format off */
 /*
    hidden      bias + the sum of the active rows
@@ -43,11 +44,16 @@ enum {
     SPARSE_REGISTERS = SPARSE_BLOCK / SPARSE_WIDTH
 };
 
+/* Returns the place of a bucket's output weights; its output bias follows. */
+static inline size_t sparse_output(int inputs, int hidden, int bucket) {
+    return (size_t)(inputs + 1) * hidden + (size_t)bucket * (hidden + 1);
+}
+
 /* Returns the output of one sample, and writes its hidden units, clipped to 0 .. 1, to `cells`. */
-SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden,
+SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden, int bucket,
                                    const uint16_t* rows, int active, Lanes* cells) {
     const float* bias = parameters + (size_t)inputs * hidden;
-    const float* weights = bias + hidden;
+    const float* weights = parameters + sparse_output(inputs, hidden, bucket);
     const Lanes none = {0};
     float single[SPARSE_WIDTH];
     Lanes total = none;
@@ -79,11 +85,12 @@ SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidd
 
 /* Adds the gradient of one sample; `slope` is the derivative of its loss by its output. */
 SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
-                                   const uint16_t* rows, int active, const Lanes* cells,
-                                   float slope) {
-    const float* weights = parameters + (size_t)(inputs + 1) * hidden;
+                                   int bucket, const uint16_t* rows, int active,
+                                   const Lanes* cells, float slope) {
+    const size_t output = sparse_output(inputs, hidden, bucket);
+    const float* weights = parameters + output;
     float* to_bias = gradient + (size_t)inputs * hidden;
-    float* to_weights = to_bias + hidden;
+    float* to_weights = gradient + output;
     int block, i, k;
     to_weights[hidden] += slope;
     for (block = 0; block < hidden; block += SPARSE_BLOCK) {
@@ -106,24 +113,28 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
 }
 
 /* Adds the gradient of all samples and writes their outputs; returns the sum of the losses.
-   `gradient` and `outputs` may be NULL. Layout of parameters and gradient: rows [inputs][hidden],
-   bias [hidden], output [hidden], output bias. `hidden` is a multiple of SPARSE_BLOCK. */
+   `gradient`, `buckets` (all samples: bucket 0) and `outputs` may be NULL. Layout of parameters and
+   gradient: rows [inputs][hidden], bias [hidden], and for each bucket output [hidden] and output
+   bias. `hidden` is a multiple of SPARSE_BLOCK. */
 SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, int inputs,
                                       int hidden, const uint16_t* active_inputs, int active,
-                                      const float* targets, int samples, float* outputs) {
+                                      const uint8_t* buckets, const float* targets, int samples,
+                                      float* outputs) {
     Lanes cells[SPARSE_MAX_HIDDEN / SPARSE_WIDTH];
     double loss = 0;
     int sample;
     for (sample = 0; sample < samples; sample++) {
         const uint16_t* rows = active_inputs + (size_t)sample * active;
-        const float output = sparse_forward(parameters, inputs, hidden, rows, active, cells);
+        const int bucket = buckets != NULL ? buckets[sample] : 0;
+        const float output =
+            sparse_forward(parameters, inputs, hidden, bucket, rows, active, cells);
         const float expected = 1 / (1 + expf(-output)), difference = expected - targets[sample];
         if (outputs != NULL) {
             outputs[sample] = output;
         }
         loss += (double)difference * difference;
         if (gradient != NULL) {
-            sparse_backward(parameters, gradient, inputs, hidden, rows, active, cells,
+            sparse_backward(parameters, gradient, inputs, hidden, bucket, rows, active, cells,
                             2 * difference * expected * (1 - expected));
         }
     }
@@ -146,7 +157,7 @@ SPARSE_INLINE double sparse_softmax_body(const float* parameters, float* gradien
         float most = -1e30f, total = 0;
         for (i = 0; i < size; i++) {
             const uint16_t* rows = active_inputs + (size_t)i * active;
-            expected[i] = sparse_forward(parameters, inputs, hidden, rows, active,
+            expected[i] = sparse_forward(parameters, inputs, hidden, 0, rows, active,
                                          (Lanes*)(cells + (size_t)i * hidden));
             most = expected[i] > most ? expected[i] : most;
         }
@@ -162,7 +173,7 @@ SPARSE_INLINE double sparse_softmax_body(const float* parameters, float* gradien
             }
             if (gradient != NULL) {
                 sparse_backward(
-                    parameters, gradient, inputs, hidden, active_inputs + (size_t)i * active,
+                    parameters, gradient, inputs, hidden, 0, active_inputs + (size_t)i * active,
                     active, (const Lanes*)(cells + (size_t)i * hidden), expected[i] - targets[i]);
             }
         }
@@ -191,8 +202,8 @@ SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, fl
 
 #define SPARSE_PASS                                                                                \
     const float *parameters, float *gradient, int inputs, int hidden,                              \
-        const uint16_t *active_inputs, int active, const float *targets, int samples,              \
-        float *outputs
+        const uint16_t *active_inputs, int active, const uint8_t *buckets, const float *targets,   \
+        int samples, float *outputs
 #define SPARSE_SOFTMAX                                                                              \
     const float *parameters, float *gradient, int inputs, int hidden,                              \
         const uint16_t *active_inputs, int active, const float *targets, const int32_t *sizes,     \
@@ -202,8 +213,8 @@ SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, fl
         float rate, float decay, float most
 
 static double sparse_pass_plain(SPARSE_PASS) {
-    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
-                            samples, outputs);
+    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, buckets,
+                            targets, samples, outputs);
 }
 
 static double sparse_softmax_plain(SPARSE_SOFTMAX) {
@@ -218,8 +229,8 @@ static void sparse_step_plain(SPARSE_STEP) {
 /* The same code, compiled for AVX2. */
 #if defined(__GNUC__) && defined(__x86_64__)
 __attribute__((target("avx2"))) static double sparse_pass_avx2(SPARSE_PASS) {
-    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
-                            samples, outputs);
+    return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, buckets,
+                            targets, samples, outputs);
 }
 
 __attribute__((target("avx2"))) static double sparse_softmax_avx2(SPARSE_SOFTMAX) {
@@ -240,7 +251,8 @@ __attribute__((target("avx2"))) static void sparse_step_avx2(SPARSE_STEP) {
 
 static inline double sparse_pass(SPARSE_PASS) {
     return (SPARSE_WIDE ? sparse_pass_avx2 : sparse_pass_plain)(
-        parameters, gradient, inputs, hidden, active_inputs, active, targets, samples, outputs);
+        parameters, gradient, inputs, hidden, active_inputs, active, buckets, targets, samples,
+        outputs);
 }
 
 static inline double sparse_softmax(SPARSE_SOFTMAX) {

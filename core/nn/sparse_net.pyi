@@ -1,7 +1,7 @@
 """Training of sparse networks (few active inputs, one hidden layer, one output); see sparse_net.h.
 
 Arrays are any buffers: parameters, gradient, targets, outputs and means are float32, inputs uint16
-[samples][active], sizes int32. All functions release the GIL.
+[samples][active], buckets uint8, sizes int32. All functions release the GIL.
 """
 
 from typing import Any
@@ -12,20 +12,29 @@ MAX_HIDDEN: int
 """Greatest number of hidden units."""
 
 def run(
-    parameters: Any, gradient: Any, hidden: int, inputs: Any, targets: Any, outputs: Any = None
+    parameters: Any,
+    gradient: Any,
+    hidden: int,
+    inputs: Any,
+    targets: Any,
+    outputs: Any = None,
+    buckets: Any = None,
+    count: int = 1,
 ) -> float:
     """Run samples through the network with a sigmoid output, and return the sum of the losses.
 
     Args:
-        parameters: Rows [inputs][hidden], bias, output weights, output bias.
+        parameters: Rows [inputs][hidden], bias, and for each bucket output weights and output bias.
         gradient: The gradient of the losses is added to it; None: not computed.
         hidden: Number of hidden units.
         inputs: Active inputs of each sample.
         targets: Expected result of each sample, 0 to 1.
         outputs: Receives the logit of each sample; None: not written.
+        buckets: Bucket of each sample; None: 0.
+        count: Number of buckets.
 
     Raises:
-        ValueError: The arrays do not match, or an input is out of range.
+        ValueError: The arrays do not match, or an input or a bucket is out of range.
     """
 
 def run_softmax(

@@ -4,7 +4,7 @@
 # Arrays are any buffers. All functions release the GIL.
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint16_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
 
 cdef extern from "core/nn/sparse_net.h" nogil:
@@ -14,7 +14,7 @@ cdef extern from "core/nn/sparse_net.h" nogil:
         SPARSE_MAX_GROUP
     double sparse_pass(
         const float* parameters, float* gradient, int inputs, int hidden,
-        const uint16_t* active_inputs, int active,
+        const uint16_t* active_inputs, int active, const uint8_t* buckets,
         const float* targets, int samples, float* outputs
     ) noexcept
     double sparse_softmax(
@@ -33,18 +33,19 @@ MAX_HIDDEN = SPARSE_MAX_HIDDEN
 
 cdef int rows_of(
     const float[::1] parameters, const float[::1] gradient, int hidden,
-    const uint16_t[:, ::1] inputs
+    const uint16_t[:, ::1] inputs, int buckets
 ) except -1:
     """Return the number of inputs. Raises ValueError if the arrays do not match, or an input is
     out of range."""
+    cdef Py_ssize_t outputs = buckets * (<Py_ssize_t>hidden + 1)
     cdef Py_ssize_t sample, k
     cdef int rows, most = 0
     if hidden < 1 or hidden % SPARSE_BLOCK or hidden > SPARSE_MAX_HIDDEN:
         raise ValueError(
             f"hidden units: {hidden}, not a multiple of {SPARSE_BLOCK} up to {SPARSE_MAX_HIDDEN}"
         )
-    rows = <int>((parameters.shape[0] - 1) // hidden - 2)
-    if rows < 1 or (rows + 2) * <size_t>hidden + 1 != <size_t>parameters.shape[0]:
+    rows = <int>((parameters.shape[0] - outputs) // hidden - 1)
+    if rows < 1 or (rows + 1) * <Py_ssize_t>hidden + outputs != parameters.shape[0]:
         raise ValueError(
             f"{parameters.shape[0]} parameters do not fit a network of {hidden} hidden units"
         )
@@ -61,21 +62,28 @@ cdef int rows_of(
 
 def run(const float[::1] parameters, float[::1] gradient, int hidden,
         const uint16_t[:, ::1] inputs, const float[::1] targets,
-        float[::1] outputs=None):
+        float[::1] outputs=None, const uint8_t[::1] buckets=None, int count=1):
     """See sparse_net.pyi."""
     cdef int samples = <int>inputs.shape[0]
     cdef int active = <int>inputs.shape[1]
-    cdef int rows = rows_of(parameters, gradient, hidden, inputs)
+    cdef int rows = rows_of(parameters, gradient, hidden, inputs, count)
+    cdef int sample
     cdef double loss
     if targets.shape[0] != samples or (outputs is not None and outputs.shape[0] != samples):
         raise ValueError("samples, targets and outputs differ in number")
+    if buckets is not None:
+        if buckets.shape[0] != samples:
+            raise ValueError("samples and buckets differ in number")
+        for sample in range(samples):
+            if buckets[sample] >= count:
+                raise ValueError(f"bucket {buckets[sample]} is out of range: there are {count}")
     if samples == 0:
         return 0.0
     with nogil:
         loss = sparse_pass(
             &parameters[0], &gradient[0] if gradient is not None else NULL, rows, hidden, &inputs[
                 0, 0
-            ], active, &targets[0], samples,
+            ], active, &buckets[0] if buckets is not None else NULL, &targets[0], samples,
             &outputs[0] if outputs is not None else NULL,
         )
     return loss
@@ -87,7 +95,7 @@ def run_softmax(const float[::1] parameters, float[::1] gradient, int hidden,
     """See sparse_net.pyi."""
     cdef int active = <int>inputs.shape[1]
     cdef int groups = <int>sizes.shape[0]
-    cdef int rows = rows_of(parameters, gradient, hidden, inputs)
+    cdef int rows = rows_of(parameters, gradient, hidden, inputs, 1)
     cdef Py_ssize_t total = 0
     cdef int group
     cdef float* cells

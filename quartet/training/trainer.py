@@ -35,7 +35,10 @@ ROUNDED = 0.25
 """Part of the epochs, the last ones, that compute the loss with the weights as the file rounds them
 (quantisation-aware training; docs/experiments/029)."""
 FITTED = 200_000
-"""Samples to which the output bias is fitted after training, at most. Not tuned."""
+"""Samples to which the output biases are fitted after training, at most. Not tuned."""
+
+Network = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
+"""Rows [inputs][hidden], bias [hidden], output [buckets][hidden] and output bias [buckets]."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Trainer:
 
     Attributes:
         hyper: Its hyperparameters.
-        parameters: Rows, bias, output and output bias, concatenated.
+        parameters: All weights, in the order of `core.nn.sparse_net`.
         epoch: Finished epochs.
     """
 
@@ -111,15 +114,14 @@ class Trainer:
         hidden, rows = hyper.hidden, game.INPUTS * hyper.hidden
         self._rows, self._groups = rows, game.SHARED * hidden
         random = np.random.default_rng([hyper.seed, 0])
-        # Rows (their own parts, then the common ones), bias, output, output bias; with both AdamW
-        # moments.
-        self._state = np.zeros((3, rows + self._groups + 2 * hidden + 1), np.float32)
+        others = hidden + game.BUCKETS * (hidden + 1)
+        # Rows (their own parts, then the common ones), bias, outputs; with both AdamW moments.
+        self._state = np.zeros((3, rows + self._groups + others), np.float32)
         spread = 1 / np.sqrt(game.ACTIVE)
         common = self._state[0, rows : rows + self._groups]
         common[:] = random.uniform(-spread, spread, self._groups)
-        weights = self._state[0, rows + self._groups + hidden : -1]
-        weights[:] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
-        self.parameters = np.empty(rows + 2 * hidden + 1, np.float32)
+        self._outputs(self._state[0])[:, :-1] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
+        self.parameters = np.empty(rows + others, np.float32)
         self._unit = (hyper.unit or game.POINTS) / game.POINTS
         self._begin = ""
         if begin is not None:
@@ -147,54 +149,61 @@ class Trainer:
             progress()
         self.epoch += 1
         if self.epoch == self.hyper.epochs:
-            self._fit_output_bias()
+            self._fit_output_biases()
         return loss / seen
 
     def rounded(self) -> NDArray[np.float32]:
         """Return the parameters as the file of weights rounds them."""
-        rounded: NDArray[np.float32]
-        _, _, rounded = self._game.quantised(*self.network())
-        rounded[self._rows + self.hyper.hidden :] /= self._unit
-        return rounded
+        _, _, network = self._game.quantised(*self.network())
+        return self._joined(*network)
 
-    def _fit_output_bias(self) -> None:
-        """Fit the output bias to the rounded weights, whose errors shift all outputs alike
-        (docs/experiments/030)."""
-        chosen = self._training[:: -(-len(self._training) // FITTED)].copy()
-        symmetries = np.zeros(len(chosen), np.uint8)
+    def _fit_output_biases(self) -> None:
+        """Fit the output biases to the rounded weights, whose errors shift all outputs of a bucket
+        alike (docs/experiments/030)."""
+        some = self._training[:: -(-len(self._training) // FITTED)].copy()
+        symmetries = np.zeros(len(some), np.uint8)
+        _, buckets = self._features(some, symmetries)
         rounded = self.rounded()
-        start = float(rounded[-1])
+        for bucket in np.unique(buckets):
+            fitted = self._fitted_bias(rounded, some[buckets == bucket], bucket)
+            self._outputs(self._state[0])[bucket, -1] = fitted
+        self._merge()
+
+    def _fitted_bias(
+        self, parameters: NDArray[np.float32], chosen: NDArray[np.int64], bucket: int
+    ) -> float:
+        """Return the output bias of a bucket with the least loss on these samples of it."""
+        symmetries = np.zeros(len(chosen), np.uint8)
+        output = self._outputs(parameters)[bucket]
+        start = float(output[-1])
 
         def loss(odds: float) -> float:  # golden_section looks for a positive number
-            rounded[-1] = start + math.log(odds)
-            return self._run(rounded, chosen, symmetries, None)
+            output[-1] = start + math.log(odds)
+            return self._run(parameters, chosen, symmetries, None)
 
-        self._state[0, -1] = start + math.log(learning.golden_section(loss, 0.5, 2, 20))
-        self._merge()
+        return start + math.log(learning.golden_section(loss, 0.5, 2, 20))
 
     def validate(self) -> float:
         """Return the mean loss of the rounded parameters on the held-out samples."""
         symmetries = np.zeros(len(self._validation), np.uint8)
         return self._run(self.rounded(), self._validation, symmetries, None) / len(symmetries)
 
-    def network(
-        self,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float]:
-        """Return rows, bias, output and output bias.
+    def network(self) -> Network:
+        """Return the network as floats.
 
         The network's output, times the game's POINTS, is the score: hyper.unit times the logit.
         """
         hidden = self.hyper.hidden
-        rows, bias, output = np.split(self.parameters[:-1], [self._rows, self._rows + hidden])
-        last = float(self.parameters[-1]) * self._unit
-        return rows.reshape(-1, hidden), bias, output * np.float32(self._unit), last
+        rows, bias = np.split(self.parameters[: self._rows + hidden], [self._rows])
+        outputs = self._outputs(self.parameters) * np.float32(self._unit)
+        return rows.reshape(-1, hidden), bias, outputs[:, :-1], outputs[:, -1]
 
     def state(self) -> dict[str, Any]:
         """Return the content of a checkpoint."""
         return {
             "state": self._state,
             "epoch": self.epoch,
-            "recipe": repr(asdict(self.hyper)),
+            "recipe": repr(asdict(self.hyper) | {"buckets": self._game.BUCKETS}),
             "data": self._samples.digest + self._begin,
         }
 
@@ -203,7 +212,11 @@ class Trainer:
         mine = self.state()
         # version 1.0 called it trace
         recipe = str(state["recipe"]).replace("'trace'", "'td_lambda'")
-        for name, value in (("unit", 0), ("off_path", 1.0)):  # nor did it have these
+        for name, value in (
+            ("unit", 0),
+            ("off_path", 1.0),
+            ("buckets", 1),
+        ):  # nor did it have these
             if f"'{name}'" not in recipe:
                 recipe = recipe.replace("}", f", '{name}': {value}}}")
         state = {**state, "recipe": recipe}
@@ -228,15 +241,20 @@ class Trainer:
 
         def slice_of(number: int) -> float:
             part = slice(number * len(chosen) // SLICES, (number + 1) * len(chosen) // SLICES)
-            inputs = np.empty((len(chosen[part]), self._game.ACTIVE), np.uint16)
-            self._game.features(self._samples.positions, chosen[part], symmetries[part], inputs)
+            inputs, buckets = self._features(chosen[part], symmetries[part])
             gradient = None
             if gradients is not None:
                 gradient = gradients[number]
                 gradient[:] = 0
             try:
                 return sparse_net.run(
-                    parameters, gradient, self.hyper.hidden, inputs, self._targets[chosen[part]]
+                    parameters,
+                    gradient,
+                    self.hyper.hidden,
+                    inputs,
+                    self._targets[chosen[part]],
+                    buckets=buckets,
+                    count=self._game.BUCKETS,
                 )
             except ValueError as error:  # although its checksum is right
                 raise TextError(f"a sample holds no position: {error}") from error
@@ -271,12 +289,37 @@ class Trainer:
         self._merge()
         return loss
 
+    def _features(
+        self, chosen: NDArray[np.int64], symmetries: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+        """Return the active inputs and the buckets of some samples."""
+        inputs = np.empty((len(chosen), self._game.ACTIVE), np.uint16)
+        buckets = np.empty(len(chosen), np.uint8)
+        self._game.features(self._samples.positions, chosen, symmetries, inputs, buckets)
+        return inputs, buckets
+
+    def _outputs(self, parameters: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return a view of the outputs [buckets][hidden + 1]: the weights, then the bias."""
+        size = self.hyper.hidden + 1
+        return parameters[-self._game.BUCKETS * size :].reshape(-1, size)
+
+    def _joined(
+        self,
+        rows: NDArray[np.float32],
+        bias: NDArray[np.float32],
+        output: NDArray[np.float32],
+        output_bias: NDArray[np.float32],
+    ) -> NDArray[np.float32]:
+        """Return a network in the unit of `network`, in the order of the parameters."""
+        outputs = np.column_stack([output, output_bias]) / np.float32(self._unit)
+        return np.concatenate([rows.ravel(), bias, outputs.ravel()])
+
     def _continue_from(
         self,
         rows: NDArray[np.float32],
         bias: NDArray[np.float32],
         output: NDArray[np.float32],
-        output_bias: float,
+        output_bias: NDArray[np.float32],
     ) -> None:
         """Begin with a network in the unit of `network`. The mean of the inputs with the same
         meaning is their common part."""
@@ -289,8 +332,8 @@ class Trainer:
         parts = rows.reshape(-1, self._game.SHARED, hidden)
         common = parts.mean(0).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
         own = (parts - common).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
-        rest = [bias, output / self._unit, [output_bias / self._unit]]
-        self._state[0] = np.concatenate([own.ravel(), common.ravel(), *rest])
+        rest = self._joined(common, bias, output, output_bias)
+        self._state[0] = np.concatenate([own.ravel(), rest])
 
     def _merge(self) -> None:
         own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
