@@ -197,6 +197,10 @@ def test_arrays_of_different_lengths_are_rejected() -> None:
     with pytest.raises(ValueError, match="differ in length"):
         sparse_net.step(parameters, parameters, parameters, parameters[1:], 0.1, 1, 1)
     assert sparse_net.run(parameters, None, HIDDEN, inputs[:0], targets[:0]) == 0
+    with pytest.raises(ValueError, match="bucket 2 is out of range: there are 2"):
+        run(random_net(3, 2)[0], None, inputs, targets, 2)
+    with pytest.raises(ValueError, match="samples and buckets differ"):
+        sparse_net.run(parameters, None, HIDDEN, inputs, targets, buckets=buckets_of(39))
 
 
 @pytest.fixture(scope="module")

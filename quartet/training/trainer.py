@@ -126,7 +126,7 @@ class Trainer:
         self._begin = ""
         if begin is not None:
             self._begin = hashlib.sha256(begin).hexdigest()[:16]
-            self._continue_from(*game.floats(begin))
+            self._continue_from(game.floats(begin))
         self._merge()
         self._pool = ThreadPoolExecutor(threads)
         self._gradients = [np.zeros_like(self.parameters) for _ in range(SLICES)]
@@ -155,7 +155,7 @@ class Trainer:
     def rounded(self) -> NDArray[np.float32]:
         """Return the parameters as the file of weights rounds them."""
         _, _, network = self._game.quantised(*self.network())
-        return self._joined(*network)
+        return self._joined(network)
 
     def _fit_output_biases(self) -> None:
         """Fit the output biases to the rounded weights, whose errors shift all outputs of a bucket
@@ -303,26 +303,16 @@ class Trainer:
         size = self.hyper.hidden + 1
         return parameters[-self._game.BUCKETS * size :].reshape(-1, size)
 
-    def _joined(
-        self,
-        rows: NDArray[np.float32],
-        bias: NDArray[np.float32],
-        output: NDArray[np.float32],
-        output_bias: NDArray[np.float32],
-    ) -> NDArray[np.float32]:
-        """Return a network in the unit of `network`, in the order of the parameters."""
+    def _joined(self, network: Network) -> NDArray[np.float32]:
+        """Return a network, in the form of `Trainer.network`, as parameters."""
+        rows, bias, output, output_bias = network
         outputs = np.column_stack([output, output_bias]) / np.float32(self._unit)
         return np.concatenate([rows.ravel(), bias, outputs.ravel()])
 
-    def _continue_from(
-        self,
-        rows: NDArray[np.float32],
-        bias: NDArray[np.float32],
-        output: NDArray[np.float32],
-        output_bias: NDArray[np.float32],
-    ) -> None:
-        """Begin with a network in the unit of `network`. The mean of the inputs with the same
-        meaning is their common part."""
+    def _continue_from(self, network: Network) -> None:
+        """Begin with a network in the form of `Trainer.network`. The mean of the inputs with the
+        same meaning is their common part."""
+        rows, bias, output, output_bias = network
         hidden = self.hyper.hidden
         if len(bias) != hidden:
             raise QuartetError(
@@ -332,7 +322,7 @@ class Trainer:
         parts = rows.reshape(-1, self._game.SHARED, hidden)
         common = parts.mean(0).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
         own = (parts - common).clip(-MAX_WEIGHT / 2, MAX_WEIGHT / 2)
-        rest = self._joined(common, bias, output, output_bias)
+        rest = self._joined((common, bias, output, output_bias))
         self._state[0] = np.concatenate([own.ravel(), rest])
 
     def _merge(self) -> None:
