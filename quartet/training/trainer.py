@@ -212,11 +212,8 @@ class Trainer:
         mine = self.state()
         # version 1.0 called it trace
         recipe = str(state["recipe"]).replace("'trace'", "'td_lambda'")
-        for name, value in (
-            ("unit", 0),
-            ("off_path", 1.0),
-            ("buckets", 1),
-        ):  # nor did it have these
+        later = {"unit": 0, "off_path": 1.0, "buckets": 1}  # nor did it have these
+        for name, value in later.items():
             if f"'{name}'" not in recipe:
                 recipe = recipe.replace("}", f", '{name}': {value}}}")
         state = {**state, "recipe": recipe}
