@@ -45,8 +45,8 @@ cdef class Weights:
         size = words + 4 * buckets
         if len(body) != size:
             raise TextError(
-                f"the weights of {hidden} hidden units and {buckets} buckets take {size} bytes, not "
-                f"{len(body)}"
+                f"the weights of {hidden} hidden units and {buckets} buckets take {size} bytes, "
+                f"not {len(body)}"
             )
         native = _words(body[:words])
         numbers = <const int16_t*><const char*>native
