@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -195,11 +196,15 @@ def test_go_replaces_the_clocks(tmp_path: Path) -> None:
 
 def test_an_engine_knows_its_remaining_clock() -> None:
     """Check the clock that the engine is sent: it knows no other."""
-    for seat in (0, 1):
+
+    def check(seat: int) -> None:
         programs = (engine("clock"), "greedy") if seat == 0 else ("greedy", engine("clock"))
         _, result, clocks = play(*programs, clock_ms=4000)
         assert result.termination is not Termination.TLE or result.overloaded, result.reason
         assert clocks[seat] < 2000, "it has taken half at least once"
+
+    with ThreadPoolExecutor() as executor:  # each game waits 3 s for the engine
+        list(executor.map(check, (0, 1)))
 
 
 def test_depth_and_speed_of_an_engine_reach_the_arena() -> None:

@@ -39,7 +39,7 @@ def test_check_names_what_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_fast_rules_are_fast(game: str) -> None:
     """Compare two speeds in one run. Even in a debug build, the fast rules are far faster than
     plain Python."""
-    figures = speed.measure(game, seconds=0.5)
+    figures = speed.measure(game, seconds=0.2)
     assert figures.ratio >= 100
     assert figures.made is None or figures.slow * 5 < figures.made < figures.fast
 
