@@ -31,15 +31,17 @@ Floats = NDArray[np.float32]
 INPUTS, ACTIVE, HIDDEN, BUCKETS = 50, 4, 64, 3
 
 
-def random_net(seed: int, buckets: int = 1) -> tuple[Floats, NDArray[np.uint16], Floats]:
+def random_net(
+    seed: int, buckets: int = 1, samples: int = 40
+) -> tuple[Floats, NDArray[np.uint16], Floats]:
     """Return parameters with units that are cut off on either side, inputs and targets."""
     random = np.random.default_rng(seed)
     count = (INPUTS + 1) * HIDDEN + buckets * (HIDDEN + 1)
     parameters = random.normal(0, 0.4, count).astype(np.float32)
     return (
         parameters,
-        random.integers(0, INPUTS, (40, ACTIVE), dtype=np.uint16),
-        random.random(40, np.float32),
+        random.integers(0, INPUTS, (samples, ACTIVE), dtype=np.uint16),
+        random.random(samples, np.float32),
     )
 
 
@@ -159,13 +161,23 @@ def test_a_softmax_head_learns_to_distinguish_a_groups_samples() -> None:
     assert sparse_net.run_softmax(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
 
 
-def test_gradients_add_up() -> None:
-    parameters, inputs, targets = random_net(3)
+@pytest.mark.parametrize("head", ["sigmoid", "softmax"])
+def test_many_samples_are_the_sum_of_few(head: str) -> None:
+    """Run more samples at once than the kernel passes through the network together."""
+    parameters, inputs, targets = random_net(3, samples=9000)
+    sizes = np.tile(SIZES, 225)
+
+    def run(part: slice, groups: slice, gradient: Floats) -> float:
+        network = parameters, gradient, HIDDEN, inputs[part], targets[part]
+        if head == "sigmoid":
+            return sparse_net.run(*network)
+        return sparse_net.run_softmax(*network, sizes[groups])
+
     whole, parts = np.zeros_like(parameters), np.zeros_like(parameters)
-    sparse_net.run(parameters, whole, HIDDEN, inputs, targets)
-    for part in (slice(0, 13), slice(13, 40)):
-        sparse_net.run(parameters, parts, HIDDEN, inputs[part], targets[part])
-    assert parts == pytest.approx(whole, abs=1e-5)
+    loss = run(slice(None), slice(None), whole)
+    cuts = ((slice(40 * n, 40 * n + 40), slice(4 * n, 4 * n + 4)) for n in range(225))
+    assert loss == pytest.approx(sum(run(*cut, parts) for cut in cuts), rel=1e-6)
+    assert np.array_equal(parts, whole)
 
 
 def test_the_optimiser_is_adamw() -> None:

@@ -96,18 +96,14 @@ def quantised(
 
     parts = (rows, bias, output, output_bias)
     integers = [
-        (part * np.float32(scale)).round().astype(kind)
-        for part, scale, kind in zip(parts, SCALES, TYPES, strict=True)
+        (part * np.float32(scale)).round() for part, scale in zip(parts, SCALES, strict=True)
     ]
-    rounded = [
-        part.astype(np.float32) / np.float32(scale)
-        for part, scale in zip(integers, SCALES, strict=True)
-    ]
+    body = b"".join(part.astype(kind).tobytes() for part, kind in zip(integers, TYPES, strict=True))
+    rounded = [part / np.float32(scale) for part, scale in zip(integers, SCALES, strict=True)]
     fields = {
         "inputs": str(len(rows)),
         "hidden": str(len(bias)),
         "buckets": str(len(output_bias)),
         "activation": "screlu",
     }
-    body = b"".join(part.tobytes() for part in integers)
     return fields, body, (rounded[0], rounded[1], rounded[2], rounded[3])

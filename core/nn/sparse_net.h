@@ -41,101 +41,180 @@ enum {
     SPARSE_MAX_HIDDEN = 1024,
     SPARSE_MAX_GROUP = 256,
     SPARSE_BLOCK = 64,
-    SPARSE_REGISTERS = SPARSE_BLOCK / SPARSE_WIDTH
+    /* Samples that are passed through the network together. */
+    SPARSE_TILE = 4096,
+    /* Columns of the first layer that are used at a time. All rows of so few columns stay in the
+       processor's cache, if they are contiguous. */
+    SPARSE_COLUMNS = 32,
+    SPARSE_REGISTERS = SPARSE_COLUMNS / SPARSE_WIDTH,
+    SPARSE_ALIGNED = 64
 };
+
+/* Working memory: columns [inputs + 1][SPARSE_COLUMNS], cells [SPARSE_TILE][hidden], and a number
+   of each sample of a tile. */
+typedef struct {
+    Lanes* columns;
+    Lanes* cells;
+    float* numbers;
+} SparseMemory;
+
+/* Returns the bytes of the working memory. */
+static inline size_t sparse_bytes(int inputs, int hidden) {
+    return SPARSE_ALIGNED + ((size_t)(inputs + 1) * SPARSE_COLUMNS +
+                             (size_t)SPARSE_TILE * (hidden + 1)) *
+                                sizeof(float);
+}
+
+SPARSE_INLINE SparseMemory sparse_memory(void* buffer, int inputs, int hidden) {
+    SparseMemory memory;
+    float* next = (float*)(((uintptr_t)buffer + SPARSE_ALIGNED - 1) / SPARSE_ALIGNED *
+                           SPARSE_ALIGNED);
+    memory.columns = (Lanes*)next;
+    next += (size_t)(inputs + 1) * SPARSE_COLUMNS;
+    memory.cells = (Lanes*)next;
+    memory.numbers = next + (size_t)SPARSE_TILE * hidden;
+    return memory;
+}
 
 /* Returns the place of a bucket's output weights; its output bias follows. */
 static inline size_t sparse_output(int inputs, int hidden, int bucket) {
     return (size_t)(inputs + 1) * hidden + (size_t)bucket * (hidden + 1);
 }
 
-/* Returns the output of one sample, and writes its hidden units, clipped to 0 .. 1, to `cells`. */
-SPARSE_INLINE float sparse_forward(const float* parameters, int inputs, int hidden, int bucket,
-                                   const uint16_t* rows, int active, Lanes* cells) {
-    const float* bias = parameters + (size_t)inputs * hidden;
-    const float* weights = parameters + sparse_output(inputs, hidden, bucket);
-    const Lanes none = {0};
-    float single[SPARSE_WIDTH];
-    Lanes total = none;
-    float output = weights[hidden];
-    int block, i, k;
-    for (block = 0; block < hidden; block += SPARSE_BLOCK) {
-        Lanes sums[SPARSE_REGISTERS];
-        for (i = 0; i < SPARSE_REGISTERS; i++) {
-            sums[i] = ((const Lanes*)(bias + block))[i];
-        }
-        for (k = 0; k < active; k++) {
-            const Lanes* row = (const Lanes*)(parameters + (size_t)rows[k] * hidden + block);
-            for (i = 0; i < SPARSE_REGISTERS; i++) {
-                sums[i] += row[i];
-            }
-        }
-        for (i = 0; i < SPARSE_REGISTERS; i++) {
-            const Lanes clipped = 1 - SPARSE_POSITIVE(1 - SPARSE_POSITIVE(sums[i]));
-            total += clipped * clipped * ((const Lanes*)(weights + block))[i];
-            cells[block / SPARSE_WIDTH + i] = clipped;
-        }
+/* Copies some columns of the first layer, whose last row is the bias. */
+SPARSE_INLINE void sparse_get(const float* layer, int inputs, int hidden, Lanes* columns) {
+    int row;
+    for (row = 0; row <= inputs; row++) {
+        memcpy(columns + (size_t)row * SPARSE_REGISTERS, layer + (size_t)row * hidden,
+               SPARSE_COLUMNS * sizeof(float));
     }
-    memcpy(single, &total, sizeof single);
-    for (i = 0; i < SPARSE_WIDTH; i++) {
-        output += single[i];
-    }
-    return output;
 }
 
-/* Adds the gradient of one sample; `slope` is the derivative of its loss by its output. */
-SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
-                                   int bucket, const uint16_t* rows, int active,
-                                   const Lanes* cells, float slope) {
-    const size_t output = sparse_output(inputs, hidden, bucket);
-    const float* weights = parameters + output;
-    float* to_bias = gradient + (size_t)inputs * hidden;
-    float* to_weights = gradient + output;
-    int block, i, k;
-    to_weights[hidden] += slope;
-    for (block = 0; block < hidden; block += SPARSE_BLOCK) {
-        Lanes slopes[SPARSE_REGISTERS];
-        for (i = 0; i < SPARSE_REGISTERS; i++) {
-            const Lanes cell = cells[block / SPARSE_WIDTH + i];
-            /* a clipped unit has no gradient */
-            slopes[i] =
-                2 * slope * SPARSE_BELOW_ONE(cell, cell) * ((const Lanes*)(weights + block))[i];
-            ((Lanes*)(to_weights + block))[i] += slope * cell * cell;
-            ((Lanes*)(to_bias + block))[i] += slopes[i];
-        }
-        for (k = 0; k < active; k++) {
-            Lanes* row = (Lanes*)(gradient + (size_t)rows[k] * hidden + block);
+SPARSE_INLINE void sparse_put(float* layer, int inputs, int hidden, const Lanes* columns) {
+    int row;
+    for (row = 0; row <= inputs; row++) {
+        memcpy(layer + (size_t)row * hidden, columns + (size_t)row * SPARSE_REGISTERS,
+               SPARSE_COLUMNS * sizeof(float));
+    }
+}
+
+/* Writes the outputs of the samples of a tile to memory.numbers, and their hidden units, clipped to
+   0 .. 1, to memory.cells. */
+SPARSE_INLINE void sparse_forward(const float* parameters, int inputs, int hidden,
+                                  const uint16_t* active_inputs, int active, const uint8_t* buckets,
+                                  int samples, SparseMemory memory) {
+    const int registers = hidden / SPARSE_WIDTH;
+    int block, sample, i, k;
+    for (block = 0; block < hidden; block += SPARSE_COLUMNS) {
+        const uint16_t* rows = active_inputs;
+        Lanes* cells = memory.cells + block / SPARSE_WIDTH;
+        sparse_get(parameters + block, inputs, hidden, memory.columns);
+        for (sample = 0; sample < samples; sample++, rows += active, cells += registers) {
+            Lanes sums[SPARSE_REGISTERS];
             for (i = 0; i < SPARSE_REGISTERS; i++) {
-                row[i] += slopes[i];
+                sums[i] = memory.columns[(size_t)inputs * SPARSE_REGISTERS + i];
+            }
+            for (k = 0; k < active; k++) {
+                const Lanes* row = memory.columns + (size_t)rows[k] * SPARSE_REGISTERS;
+                for (i = 0; i < SPARSE_REGISTERS; i++) {
+                    sums[i] += row[i];
+                }
+            }
+            for (i = 0; i < SPARSE_REGISTERS; i++) {
+                cells[i] = 1 - SPARSE_POSITIVE(1 - SPARSE_POSITIVE(sums[i]));
             }
         }
+    }
+    for (sample = 0; sample < samples; sample++) {
+        const float* weights =
+            parameters + sparse_output(inputs, hidden, buckets != NULL ? buckets[sample] : 0);
+        const Lanes* cells = memory.cells + (size_t)sample * registers;
+        Lanes total = {0};
+        float single[SPARSE_WIDTH];
+        float output = weights[hidden];
+        for (i = 0; i < registers; i++) {
+            total += cells[i] * cells[i] * ((const Lanes*)weights)[i];
+        }
+        memcpy(single, &total, sizeof single);
+        for (i = 0; i < SPARSE_WIDTH; i++) {
+            output += single[i];
+        }
+        memory.numbers[sample] = output;
+    }
+}
+
+/* Adds the gradient of the samples of a tile. memory.numbers are the derivatives of their losses by
+   their outputs, memory.cells their hidden units, which are overwritten. */
+SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
+                                   const uint16_t* active_inputs, int active,
+                                   const uint8_t* buckets, int samples, SparseMemory memory) {
+    const int registers = hidden / SPARSE_WIDTH;
+    int block, sample, i, k;
+    for (sample = 0; sample < samples; sample++) {
+        const float slope = memory.numbers[sample];
+        const size_t output =
+            sparse_output(inputs, hidden, buckets != NULL ? buckets[sample] : 0);
+        const Lanes* weights = (const Lanes*)(parameters + output);
+        Lanes* to_weights = (Lanes*)(gradient + output);
+        Lanes* cells = memory.cells + (size_t)sample * registers;
+        gradient[output + hidden] += slope;
+        for (i = 0; i < registers; i++) {
+            const Lanes cell = cells[i];
+            to_weights[i] += slope * cell * cell;
+            /* a clipped unit has no gradient */
+            cells[i] = 2 * slope * SPARSE_BELOW_ONE(cell, cell) * weights[i];
+        }
+    }
+    for (block = 0; block < hidden; block += SPARSE_COLUMNS) {
+        const uint16_t* rows = active_inputs;
+        const Lanes* cells = memory.cells + block / SPARSE_WIDTH;
+        sparse_get(gradient + block, inputs, hidden, memory.columns);
+        for (sample = 0; sample < samples; sample++, rows += active, cells += registers) {
+            Lanes slopes[SPARSE_REGISTERS];
+            for (i = 0; i < SPARSE_REGISTERS; i++) {
+                slopes[i] = cells[i];
+                memory.columns[(size_t)inputs * SPARSE_REGISTERS + i] += slopes[i];
+            }
+            for (k = 0; k < active; k++) {
+                Lanes* row = memory.columns + (size_t)rows[k] * SPARSE_REGISTERS;
+                for (i = 0; i < SPARSE_REGISTERS; i++) {
+                    row[i] += slopes[i];
+                }
+            }
+        }
+        sparse_put(gradient + block, inputs, hidden, memory.columns);
     }
 }
 
 /* Adds the gradient of all samples and writes their outputs; returns the sum of the losses.
    `gradient`, `buckets` (all samples: bucket 0) and `outputs` may be NULL. Layout of parameters and
    gradient: rows [inputs][hidden], bias [hidden], and for each bucket output [hidden] and output
-   bias. `hidden` is a multiple of SPARSE_BLOCK. */
+   bias. `hidden` is a multiple of SPARSE_BLOCK; `buffer` has sparse_bytes(inputs, hidden) bytes. */
 SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, int inputs,
                                       int hidden, const uint16_t* active_inputs, int active,
                                       const uint8_t* buckets, const float* targets, int samples,
-                                      float* outputs) {
-    Lanes cells[SPARSE_MAX_HIDDEN / SPARSE_WIDTH];
+                                      float* outputs, void* buffer) {
+    const SparseMemory memory = sparse_memory(buffer, inputs, hidden);
     double loss = 0;
-    int sample;
-    for (sample = 0; sample < samples; sample++) {
-        const uint16_t* rows = active_inputs + (size_t)sample * active;
-        const int bucket = buckets != NULL ? buckets[sample] : 0;
-        const float output =
-            sparse_forward(parameters, inputs, hidden, bucket, rows, active, cells);
-        const float expected = 1 / (1 + expf(-output)), difference = expected - targets[sample];
-        if (outputs != NULL) {
-            outputs[sample] = output;
+    int first, i;
+    for (first = 0; first < samples; first += SPARSE_TILE) {
+        const int size = samples - first < SPARSE_TILE ? samples - first : SPARSE_TILE;
+        const uint16_t* rows = active_inputs + (size_t)first * active;
+        const uint8_t* chosen = buckets != NULL ? buckets + first : NULL;
+        sparse_forward(parameters, inputs, hidden, rows, active, chosen, size, memory);
+        for (i = 0; i < size; i++) {
+            const float output = memory.numbers[i];
+            const float expected = 1 / (1 + expf(-output));
+            const float difference = expected - targets[first + i];
+            if (outputs != NULL) {
+                outputs[first + i] = output;
+            }
+            loss += (double)difference * difference;
+            memory.numbers[i] = 2 * difference * expected * (1 - expected);
         }
-        loss += (double)difference * difference;
         if (gradient != NULL) {
-            sparse_backward(parameters, gradient, inputs, hidden, bucket, rows, active, cells,
-                            2 * difference * expected * (1 - expected));
+            sparse_backward(parameters, gradient, inputs, hidden, rows, active, chosen, size,
+                            memory);
         }
     }
     return loss;
@@ -143,42 +222,48 @@ SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, 
 
 /* The same network with a softmax head over groups of samples: sizes[group] <= SPARSE_MAX_GROUP
    samples per group, whose targets have the sum 1. expected = e^output / the sum over the group;
-   the loss of a group is its sum of target * log(target / expected). `cells` is working memory of
-   SPARSE_MAX_GROUP * hidden numbers. */
+   the loss of a group is its sum of target * log(target / expected). */
 SPARSE_INLINE double sparse_softmax_body(const float* parameters, float* gradient, int inputs,
                                         int hidden, const uint16_t* active_inputs, int active,
                                         const float* targets, const int32_t* sizes, int groups,
-                                        float* cells) {
-    float expected[SPARSE_MAX_GROUP];
+                                        void* buffer) {
+    const SparseMemory memory = sparse_memory(buffer, inputs, hidden);
     double loss = 0;
-    int group, i;
-    for (group = 0; group < groups; group++) {
-        const int size = sizes[group];
-        float most = -1e30f, total = 0;
-        for (i = 0; i < size; i++) {
-            const uint16_t* rows = active_inputs + (size_t)i * active;
-            expected[i] = sparse_forward(parameters, inputs, hidden, 0, rows, active,
-                                         (Lanes*)(cells + (size_t)i * hidden));
-            most = expected[i] > most ? expected[i] : most;
+    int group = 0;
+    while (group < groups) {
+        const int first = group;
+        float* numbers = memory.numbers;
+        int samples = 0, i;
+        for (; group < groups && samples + sizes[group] <= SPARSE_TILE; group++) {
+            samples += sizes[group];
         }
-        for (i = 0; i < size; i++) {
-            expected[i] = expf(expected[i] - most);
-            total += expected[i];
-        }
-        for (i = 0; i < size; i++) {
-            expected[i] /= total;
-            if (targets[i] > 0) {
-                loss += targets[i] *
-                        (double)logf(targets[i] / (expected[i] > 1e-30f ? expected[i] : 1e-30f));
+        sparse_forward(parameters, inputs, hidden, active_inputs, active, NULL, samples, memory);
+        for (group = first; numbers < memory.numbers + samples; group++) {
+            const int size = sizes[group];
+            float most = -1e30f, total = 0;
+            for (i = 0; i < size; i++) {
+                most = numbers[i] > most ? numbers[i] : most;
             }
-            if (gradient != NULL) {
-                sparse_backward(
-                    parameters, gradient, inputs, hidden, 0, active_inputs + (size_t)i * active,
-                    active, (const Lanes*)(cells + (size_t)i * hidden), expected[i] - targets[i]);
+            for (i = 0; i < size; i++) {
+                numbers[i] = expf(numbers[i] - most);
+                total += numbers[i];
             }
+            for (i = 0; i < size; i++) {
+                const float expected = numbers[i] / total;
+                if (targets[i] > 0) {
+                    loss += targets[i] *
+                            (double)logf(targets[i] / (expected > 1e-30f ? expected : 1e-30f));
+                }
+                numbers[i] = expected - targets[i];
+            }
+            numbers += size;
+            targets += size;
         }
-        active_inputs += (size_t)size * active;
-        targets += size;
+        if (gradient != NULL) {
+            sparse_backward(parameters, gradient, inputs, hidden, active_inputs, active, NULL,
+                            samples, memory);
+        }
+        active_inputs += (size_t)samples * active;
     }
     return loss;
 }
@@ -203,23 +288,23 @@ SPARSE_INLINE void sparse_step_body(float* parameters, const float* gradient, fl
 #define SPARSE_PASS                                                                                \
     const float *parameters, float *gradient, int inputs, int hidden,                              \
         const uint16_t *active_inputs, int active, const uint8_t *buckets, const float *targets,   \
-        int samples, float *outputs
+        int samples, float *outputs, void *buffer
 #define SPARSE_SOFTMAX                                                                              \
     const float *parameters, float *gradient, int inputs, int hidden,                              \
         const uint16_t *active_inputs, int active, const float *targets, const int32_t *sizes,     \
-        int groups, float *cells
+        int groups, void *buffer
 #define SPARSE_STEP                                                                                \
     float *parameters, const float *gradient, float *first, float *second, size_t count,           \
         float rate, float decay, float most
 
 static double sparse_pass_plain(SPARSE_PASS) {
     return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, buckets,
-                            targets, samples, outputs);
+                            targets, samples, outputs, buffer);
 }
 
 static double sparse_softmax_plain(SPARSE_SOFTMAX) {
     return sparse_softmax_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
-                              sizes, groups, cells);
+                              sizes, groups, buffer);
 }
 
 static void sparse_step_plain(SPARSE_STEP) {
@@ -230,12 +315,12 @@ static void sparse_step_plain(SPARSE_STEP) {
 #if defined(__GNUC__) && defined(__x86_64__)
 __attribute__((target("avx2"))) static double sparse_pass_avx2(SPARSE_PASS) {
     return sparse_pass_body(parameters, gradient, inputs, hidden, active_inputs, active, buckets,
-                            targets, samples, outputs);
+                            targets, samples, outputs, buffer);
 }
 
 __attribute__((target("avx2"))) static double sparse_softmax_avx2(SPARSE_SOFTMAX) {
     return sparse_softmax_body(parameters, gradient, inputs, hidden, active_inputs, active, targets,
-                              sizes, groups, cells);
+                              sizes, groups, buffer);
 }
 
 __attribute__((target("avx2"))) static void sparse_step_avx2(SPARSE_STEP) {
@@ -252,12 +337,13 @@ __attribute__((target("avx2"))) static void sparse_step_avx2(SPARSE_STEP) {
 static inline double sparse_pass(SPARSE_PASS) {
     return (SPARSE_WIDE ? sparse_pass_avx2 : sparse_pass_plain)(
         parameters, gradient, inputs, hidden, active_inputs, active, buckets, targets, samples,
-        outputs);
+        outputs, buffer);
 }
 
 static inline double sparse_softmax(SPARSE_SOFTMAX) {
     return (SPARSE_WIDE ? sparse_softmax_avx2 : sparse_softmax_plain)(
-        parameters, gradient, inputs, hidden, active_inputs, active, targets, sizes, groups, cells);
+        parameters, gradient, inputs, hidden, active_inputs, active, targets, sizes, groups,
+        buffer);
 }
 
 static inline void sparse_step(SPARSE_STEP) {

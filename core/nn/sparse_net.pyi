@@ -19,7 +19,7 @@ def run(
     targets: Any,
     outputs: Any = None,
     buckets: Any = None,
-    count: int = 1,
+    bucket_count: int = 1,
 ) -> float:
     """Run samples through the network with a sigmoid output, and return the sum of the losses.
 
@@ -31,7 +31,7 @@ def run(
         targets: Expected result of each sample, 0 to 1.
         outputs: Receives the logit of each sample; None: not written.
         buckets: Bucket of each sample; None: 0.
-        count: Number of buckets.
+        bucket_count: Number of buckets.
 
     Raises:
         ValueError: The arrays do not match, or an input or a bucket is out of range.

@@ -12,15 +12,16 @@ cdef extern from "core/nn/sparse_net.h" nogil:
         SPARSE_MAX_HIDDEN
         SPARSE_BLOCK
         SPARSE_MAX_GROUP
+    size_t sparse_bytes(int inputs, int hidden)
     double sparse_pass(
         const float* parameters, float* gradient, int inputs, int hidden,
         const uint16_t* active_inputs, int active, const uint8_t* buckets,
-        const float* targets, int samples, float* outputs
+        const float* targets, int samples, float* outputs, void* buffer
     ) noexcept
     double sparse_softmax(
         const float* parameters, float* gradient, int inputs, int hidden,
         const uint16_t* active_inputs, int active,
-        const float* targets, const int32_t* sizes, int groups, float* cells
+        const float* targets, const int32_t* sizes, int groups, void* buffer
     ) noexcept
     void sparse_step(
         float* parameters, const float* gradient, float* first, float* second, size_t count,
@@ -60,32 +61,45 @@ cdef int rows_of(
     return rows
 
 
+cdef void* memory(int rows, int hidden) except NULL:
+    """Return working memory, to be freed by the caller. Raises MemoryError."""
+    cdef void* buffer = malloc(sparse_bytes(rows, hidden))
+    if buffer == NULL:
+        raise MemoryError
+    return buffer
+
+
 def run(const float[::1] parameters, float[::1] gradient, int hidden,
         const uint16_t[:, ::1] inputs, const float[::1] targets,
-        float[::1] outputs=None, const uint8_t[::1] buckets=None, int count=1):
+        float[::1] outputs=None, const uint8_t[::1] buckets=None, int bucket_count=1):
     """See sparse_net.pyi."""
     cdef int samples = <int>inputs.shape[0]
     cdef int active = <int>inputs.shape[1]
-    cdef int rows = rows_of(parameters, gradient, hidden, inputs, count)
+    cdef int rows = rows_of(parameters, gradient, hidden, inputs, bucket_count)
     cdef int sample
     cdef double loss
+    cdef void* buffer
     if targets.shape[0] != samples or (outputs is not None and outputs.shape[0] != samples):
         raise ValueError("samples, targets and outputs differ in number")
     if buckets is not None:
         if buckets.shape[0] != samples:
             raise ValueError("samples and buckets differ in number")
         for sample in range(samples):
-            if buckets[sample] >= count:
-                raise ValueError(f"bucket {buckets[sample]} is out of range: there are {count}")
+            if buckets[sample] >= bucket_count:
+                raise ValueError(
+                    f"bucket {buckets[sample]} is out of range: there are {bucket_count}"
+                )
     if samples == 0:
         return 0.0
+    buffer = memory(rows, hidden)
     with nogil:
         loss = sparse_pass(
             &parameters[0], &gradient[0] if gradient is not None else NULL, rows, hidden, &inputs[
                 0, 0
             ], active, &buckets[0] if buckets is not None else NULL, &targets[0], samples,
-            &outputs[0] if outputs is not None else NULL,
+            &outputs[0] if outputs is not None else NULL, buffer,
         )
+    free(buffer)
     return loss
 
 
@@ -98,8 +112,8 @@ def run_softmax(const float[::1] parameters, float[::1] gradient, int hidden,
     cdef int rows = rows_of(parameters, gradient, hidden, inputs, 1)
     cdef Py_ssize_t total = 0
     cdef int group
-    cdef float* cells
     cdef double loss
+    cdef void* buffer
     for group in range(groups):
         if not 0 < sizes[group] <= SPARSE_MAX_GROUP:
             raise ValueError(f"a group of {sizes[group]} samples, not 1 to {SPARSE_MAX_GROUP}")
@@ -108,17 +122,15 @@ def run_softmax(const float[::1] parameters, float[::1] gradient, int hidden,
         raise ValueError("the sizes of the groups do not add up to the number of samples")
     if groups == 0:
         return 0.0
-    cells = <float*>malloc(SPARSE_MAX_GROUP * <size_t>hidden * sizeof(float))
-    if cells == NULL:
-        raise MemoryError
+    buffer = memory(rows, hidden)
     with nogil:
         loss = sparse_softmax(
             &parameters[0], &gradient[0] if gradient is not None else NULL, rows, hidden, &inputs[
                 0, 0
             ], active, &targets[0], &sizes[0],
-            groups, cells,
+            groups, buffer,
         )
-    free(cells)
+    free(buffer)
     return loss
 
 

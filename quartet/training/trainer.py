@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,7 @@ class Trainer:
                     inputs,
                     self._targets[chosen[part]],
                     buckets=buckets,
-                    count=self._game.BUCKETS,
+                    bucket_count=self._game.BUCKETS,
                 )
             except ValueError as error:  # although its checksum is right
                 raise TextError(f"a sample holds no position: {error}") from error
@@ -267,22 +268,24 @@ class Trainer:
             gradient += other
         gradient /= len(chosen)
         common = gradient[: self._rows].reshape(-1, self._groups).sum(0)
-        whole = np.concatenate([gradient[: self._rows], common, gradient[self._rows :]])
-        rate = learning.rate_at(self.hyper.rate, number, self.hyper.epochs * self.steps)
-        decay = 1 - rate * self.hyper.decay
+        cuts = [number * self._rows // SLICES for number in range(SLICES + 1)]
         rows = self._rows + self._groups
         # A row is the sum of two parts: each gets half of the bound.
-        for part, most in ((slice(0, rows), MAX_WEIGHT / 2), (slice(rows, None), MAX_WEIGHT)):
-            parameters, first, second = (state[part] for state in self._state)
-            sparse_net.step(
-                parameters,
-                whole[part],
-                first,
-                second,
-                rate * learning.correction(number),
-                decay,
-                most,
-            )
+        parts = [
+            *((slice(*cut), gradient[slice(*cut)], MAX_WEIGHT / 2) for cut in pairwise(cuts)),
+            (slice(self._rows, rows), common, MAX_WEIGHT / 2),
+            (slice(rows, None), gradient[self._rows :], MAX_WEIGHT),
+        ]
+        rate = learning.rate_at(self.hyper.rate, number, self.hyper.epochs * self.steps)
+        decay = 1 - rate * self.hyper.decay
+        rate *= learning.correction(number)
+
+        def step(part: tuple[slice, NDArray[np.float32], float]) -> None:
+            place, slope, most = part
+            parameters, first, second = (state[place] for state in self._state)
+            sparse_net.step(parameters, slope, first, second, rate, decay, most)
+
+        list(self._pool.map(step, parts))
         self._merge()
         return loss
 
@@ -324,7 +327,8 @@ class Trainer:
 
     def _merge(self) -> None:
         own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
-        self.parameters[: self._rows] = (own.reshape(-1, self._groups) + common).ravel()
+        rows = self.parameters[: self._rows].reshape(-1, self._groups)
+        np.add(own.reshape(-1, self._groups), common, out=rows)
         self.parameters[self._rows :] = rest
 
 
