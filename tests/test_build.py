@@ -41,6 +41,7 @@ def test_gcc_and_clang_on_a_pc(compiler: str, machine: str) -> None:
         "-O3",
         "-g0",
         "-ffp-contract=off",
+        "-fno-math-errno",
         "-Wno-sign-compare",
         "-march=x86-64-v2",
     ]
@@ -64,6 +65,7 @@ def test_gcc_and_clang_elsewhere(machine: str) -> None:
         "-O3",
         "-g0",
         "-ffp-contract=off",
+        "-fno-math-errno",
         "-Wno-sign-compare",
     ]
     assert "-march=native" in setup.compile_flags("unix", machine, "release", "native")
