@@ -98,9 +98,9 @@ def compile_flags(compiler: str, machine: str, mode: str = MODE, cpu: str = CPU)
         flags = ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitizer_flags(mode)]
     elif mode == "debug":
         flags = ["-Og", "-g", "-UNDEBUG"]
-    # Without contraction, floating point gives the same fingerprint on every CPU level. Nothing
-    # reads errno after a mathematical function, so loops with square roots can use vectors. Flags
-    # of Python ask for a warning where code made by Cython compares signed and unsigned integers.
+    # Without contraction, floating point gives the same fingerprint on every CPU level. No code
+    # reads errno after a mathematical function: without it, square roots can use vectors. Python's
+    # flags ask for a warning where code made by Cython compares signed and unsigned integers.
     flags += ["-ffp-contract=off", "-fno-math-errno", "-Wno-sign-compare"]
     return [*flags, *([f"-march={cpu}"] if x86 or cpu == "native" else [])]
 

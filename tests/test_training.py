@@ -46,7 +46,7 @@ def random_net(
 
 
 def buckets_of(samples: int) -> NDArray[np.uint8]:
-    return np.arange(samples, dtype=np.uint8) * 7 % BUCKETS
+    return (np.arange(samples) * 7 % BUCKETS).astype(np.uint8)
 
 
 def plain_loss(
@@ -161,17 +161,18 @@ def test_a_softmax_head_learns_to_distinguish_a_groups_samples() -> None:
     assert sparse_net.run_softmax(parameters, None, HIDDEN, inputs[:0], targets[:0], SIZES[:0]) == 0
 
 
-@pytest.mark.parametrize("head", ["sigmoid", "softmax"])
+@pytest.mark.parametrize("head", ["sigmoid", "sigmoid with buckets", "softmax"])
 def test_many_samples_are_the_sum_of_few(head: str) -> None:
     """Run more samples at once than the kernel passes through the network together."""
-    parameters, inputs, targets = random_net(3, samples=9000)
-    sizes = np.tile(SIZES, 225)
+    count = BUCKETS if head == "sigmoid with buckets" else 1
+    parameters, inputs, targets = random_net(3, count, samples=9000)
+    sizes, buckets = np.tile(SIZES, 225), buckets_of(9000) % count
 
     def run(part: slice, groups: slice, gradient: Floats) -> float:
         network = parameters, gradient, HIDDEN, inputs[part], targets[part]
-        if head == "sigmoid":
-            return sparse_net.run(*network)
-        return sparse_net.run_softmax(*network, sizes[groups])
+        if head == "softmax":
+            return sparse_net.run_softmax(*network, sizes[groups])
+        return sparse_net.run(*network, buckets=buckets[part], bucket_count=count)
 
     whole, parts = np.zeros_like(parameters), np.zeros_like(parameters)
     loss = run(slice(None), slice(None), whole)

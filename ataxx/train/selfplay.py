@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Network = tuple[
-        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
-    ]
+    from core.nn.contract import Network
 
 __all__ = [
     "ACTIVE",

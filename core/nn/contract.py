@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    import numpy as np  # self-play does not need it
+    from numpy.typing import NDArray
+
     from core.limits import Limits, SearchInfo
+
+    Network = tuple[
+        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
+    ]
+    """Rows [INPUTS][hidden], bias [hidden], output [BUCKETS][hidden], output bias [BUCKETS]."""
 
 PLAYED, FIRST, OFF_PATH = 1, 2, 4
 """Flags of a sample; `quartet.training.samples` describes them."""
@@ -102,15 +110,14 @@ class Training(Protocol):
         `inputs` (uint16 [len(chosen)][ACTIVE]), and their buckets to `buckets` (uint8)."""
         ...
 
-    def floats(self, data: bytes) -> tuple[Any, Any, Any, Any]:
-        """Return the network of a file of weights as floats: rows [INPUTS][hidden], bias [hidden],
-        output [BUCKETS][hidden] and output bias [BUCKETS]. Raises TextError if it is not of this
+    def floats(self, data: bytes) -> Network:
+        """Return the network of a file of weights as floats. Raises TextError if it is not of this
         game."""
         ...
 
     def quantised(
         self, rows: Any, bias: Any, output: Any, output_bias: Any
-    ) -> tuple[dict[str, str], bytes, tuple[Any, Any, Any, Any]]:
+    ) -> tuple[dict[str, str], bytes, Network]:
         """Quantise a network of floats.
 
         Returns:

@@ -40,8 +40,8 @@ enum { SPARSE_WIDTH = 1 };
 enum {
     SPARSE_MAX_HIDDEN = 1024,
     SPARSE_MAX_GROUP = 256,
-    SPARSE_BLOCK = 64,
-    /* Samples that are passed through the network together. */
+    SPARSE_BLOCK = 64, /* hidden units are a multiple: a game's vectors need it */
+    /* Samples that pass through the network together; docs/experiments/002. */
     SPARSE_TILE = 4096,
     /* Columns of the first layer that are used at a time. All rows of so few columns stay in the
        processor's cache, if they are contiguous. */
@@ -50,12 +50,11 @@ enum {
     SPARSE_ALIGNED = 64
 };
 
-/* Working memory: columns [inputs + 1][SPARSE_COLUMNS], cells [SPARSE_TILE][hidden], and a number
-   of each sample of a tile. */
+/* Working memory for one tile of samples. */
 typedef struct {
-    Lanes* columns;
-    Lanes* cells;
-    float* numbers;
+    Lanes* columns; /* [inputs + 1][SPARSE_COLUMNS], of the parameters or of the gradient */
+    Lanes* cells;   /* [SPARSE_TILE][hidden]: hidden units, then the loss's derivatives by them */
+    float* outputs; /* [SPARSE_TILE]: outputs, then the loss's derivatives by them */
 } SparseMemory;
 
 /* Returns the bytes of the working memory. */
@@ -72,7 +71,7 @@ SPARSE_INLINE SparseMemory sparse_memory(void* buffer, int inputs, int hidden) {
     memory.columns = (Lanes*)next;
     next += (size_t)(inputs + 1) * SPARSE_COLUMNS;
     memory.cells = (Lanes*)next;
-    memory.numbers = next + (size_t)SPARSE_TILE * hidden;
+    memory.outputs = next + (size_t)SPARSE_TILE * hidden;
     return memory;
 }
 
@@ -81,8 +80,8 @@ static inline size_t sparse_output(int inputs, int hidden, int bucket) {
     return (size_t)(inputs + 1) * hidden + (size_t)bucket * (hidden + 1);
 }
 
-/* Copies some columns of the first layer, whose last row is the bias. */
-SPARSE_INLINE void sparse_get(const float* layer, int inputs, int hidden, Lanes* columns) {
+/* Copies the first SPARSE_COLUMNS columns from `layer`, whose last row is the bias. */
+SPARSE_INLINE void sparse_load(const float* layer, int inputs, int hidden, Lanes* columns) {
     int row;
     for (row = 0; row <= inputs; row++) {
         memcpy(columns + (size_t)row * SPARSE_REGISTERS, layer + (size_t)row * hidden,
@@ -90,7 +89,8 @@ SPARSE_INLINE void sparse_get(const float* layer, int inputs, int hidden, Lanes*
     }
 }
 
-SPARSE_INLINE void sparse_put(float* layer, int inputs, int hidden, const Lanes* columns) {
+/* Copies them back. */
+SPARSE_INLINE void sparse_store(float* layer, int inputs, int hidden, const Lanes* columns) {
     int row;
     for (row = 0; row <= inputs; row++) {
         memcpy(layer + (size_t)row * hidden, columns + (size_t)row * SPARSE_REGISTERS,
@@ -98,7 +98,7 @@ SPARSE_INLINE void sparse_put(float* layer, int inputs, int hidden, const Lanes*
     }
 }
 
-/* Writes the outputs of the samples of a tile to memory.numbers, and their hidden units, clipped to
+/* Writes the outputs of the samples of a tile to memory.outputs, and their hidden units, clipped to
    0 .. 1, to memory.cells. */
 SPARSE_INLINE void sparse_forward(const float* parameters, int inputs, int hidden,
                                   const uint16_t* active_inputs, int active, const uint8_t* buckets,
@@ -108,7 +108,7 @@ SPARSE_INLINE void sparse_forward(const float* parameters, int inputs, int hidde
     for (block = 0; block < hidden; block += SPARSE_COLUMNS) {
         const uint16_t* rows = active_inputs;
         Lanes* cells = memory.cells + block / SPARSE_WIDTH;
-        sparse_get(parameters + block, inputs, hidden, memory.columns);
+        sparse_load(parameters + block, inputs, hidden, memory.columns);
         for (sample = 0; sample < samples; sample++, rows += active, cells += registers) {
             Lanes sums[SPARSE_REGISTERS];
             for (i = 0; i < SPARSE_REGISTERS; i++) {
@@ -139,11 +139,11 @@ SPARSE_INLINE void sparse_forward(const float* parameters, int inputs, int hidde
         for (i = 0; i < SPARSE_WIDTH; i++) {
             output += single[i];
         }
-        memory.numbers[sample] = output;
+        memory.outputs[sample] = output;
     }
 }
 
-/* Adds the gradient of the samples of a tile. memory.numbers are the derivatives of their losses by
+/* Adds the gradient of the samples of a tile. memory.outputs are the derivatives of their losses by
    their outputs, memory.cells their hidden units, which are overwritten. */
 SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int inputs, int hidden,
                                    const uint16_t* active_inputs, int active,
@@ -151,7 +151,7 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
     const int registers = hidden / SPARSE_WIDTH;
     int block, sample, i, k;
     for (sample = 0; sample < samples; sample++) {
-        const float slope = memory.numbers[sample];
+        const float slope = memory.outputs[sample];
         const size_t output =
             sparse_output(inputs, hidden, buckets != NULL ? buckets[sample] : 0);
         const Lanes* weights = (const Lanes*)(parameters + output);
@@ -168,7 +168,7 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
     for (block = 0; block < hidden; block += SPARSE_COLUMNS) {
         const uint16_t* rows = active_inputs;
         const Lanes* cells = memory.cells + block / SPARSE_WIDTH;
-        sparse_get(gradient + block, inputs, hidden, memory.columns);
+        sparse_load(gradient + block, inputs, hidden, memory.columns);
         for (sample = 0; sample < samples; sample++, rows += active, cells += registers) {
             Lanes slopes[SPARSE_REGISTERS];
             for (i = 0; i < SPARSE_REGISTERS; i++) {
@@ -182,7 +182,7 @@ SPARSE_INLINE void sparse_backward(const float* parameters, float* gradient, int
                 }
             }
         }
-        sparse_put(gradient + block, inputs, hidden, memory.columns);
+        sparse_store(gradient + block, inputs, hidden, memory.columns);
     }
 }
 
@@ -203,14 +203,14 @@ SPARSE_INLINE double sparse_pass_body(const float* parameters, float* gradient, 
         const uint8_t* chosen = buckets != NULL ? buckets + first : NULL;
         sparse_forward(parameters, inputs, hidden, rows, active, chosen, size, memory);
         for (i = 0; i < size; i++) {
-            const float output = memory.numbers[i];
+            const float output = memory.outputs[i];
             const float expected = 1 / (1 + expf(-output));
             const float difference = expected - targets[first + i];
             if (outputs != NULL) {
                 outputs[first + i] = output;
             }
             loss += (double)difference * difference;
-            memory.numbers[i] = 2 * difference * expected * (1 - expected);
+            memory.outputs[i] = 2 * difference * expected * (1 - expected);
         }
         if (gradient != NULL) {
             sparse_backward(parameters, gradient, inputs, hidden, rows, active, chosen, size,
@@ -231,32 +231,31 @@ SPARSE_INLINE double sparse_softmax_body(const float* parameters, float* gradien
     double loss = 0;
     int group = 0;
     while (group < groups) {
-        const int first = group;
-        float* numbers = memory.numbers;
-        int samples = 0, i;
-        for (; group < groups && samples + sizes[group] <= SPARSE_TILE; group++) {
-            samples += sizes[group];
+        float* outputs = memory.outputs;
+        int end = group, samples = 0, i;
+        for (; end < groups && samples + sizes[end] <= SPARSE_TILE; end++) {
+            samples += sizes[end];
         }
         sparse_forward(parameters, inputs, hidden, active_inputs, active, NULL, samples, memory);
-        for (group = first; numbers < memory.numbers + samples; group++) {
+        for (; group < end; group++) {
             const int size = sizes[group];
             float most = -1e30f, total = 0;
             for (i = 0; i < size; i++) {
-                most = numbers[i] > most ? numbers[i] : most;
+                most = outputs[i] > most ? outputs[i] : most;
             }
             for (i = 0; i < size; i++) {
-                numbers[i] = expf(numbers[i] - most);
-                total += numbers[i];
+                outputs[i] = expf(outputs[i] - most);
+                total += outputs[i];
             }
             for (i = 0; i < size; i++) {
-                const float expected = numbers[i] / total;
+                const float expected = outputs[i] / total;
                 if (targets[i] > 0) {
                     loss += targets[i] *
                             (double)logf(targets[i] / (expected > 1e-30f ? expected : 1e-30f));
                 }
-                numbers[i] = expected - targets[i];
+                outputs[i] = expected - targets[i];
             }
-            numbers += size;
+            outputs += size;
             targets += size;
         }
         if (gradient != NULL) {

@@ -34,11 +34,11 @@ MAX_HIDDEN = SPARSE_MAX_HIDDEN
 
 cdef int rows_of(
     const float[::1] parameters, const float[::1] gradient, int hidden,
-    const uint16_t[:, ::1] inputs, int buckets
+    const uint16_t[:, ::1] inputs, int bucket_count
 ) except -1:
     """Return the number of inputs. Raises ValueError if the arrays do not match, or an input is
     out of range."""
-    cdef Py_ssize_t outputs = buckets * (<Py_ssize_t>hidden + 1)
+    cdef Py_ssize_t outputs = bucket_count * (<Py_ssize_t>hidden + 1)
     cdef Py_ssize_t sample, k
     cdef int rows, most = 0
     if hidden < 1 or hidden % SPARSE_BLOCK or hidden > SPARSE_MAX_HIDDEN:

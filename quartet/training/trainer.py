@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from core.nn.learning import SLICES
 from quartet.arena.files import write_whole
 from quartet.training.dataset import Samples, lambda_returns
 
+if TYPE_CHECKING:
+    from core.nn.contract import Network
+
 MAX_WEIGHT = 127 / 64
 """Bound of all weights; the integers at run time need it."""
 DECIDED = 0.012
@@ -37,9 +40,6 @@ ROUNDED = 0.25
 (quantisation-aware training; docs/experiments/029)."""
 FITTED = 200_000
 """Samples to which the output biases are fitted after training, at most. Not tuned."""
-
-Network = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
-"""Rows [inputs][hidden], bias [hidden], output [buckets][hidden] and output bias [buckets]."""
 
 
 @dataclass(frozen=True)
