@@ -5,7 +5,7 @@ RULES.md describes the rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from applegame import protocol
@@ -111,7 +111,7 @@ class Position:
         if self.over:
             raise IllegalMoveError("the game is over")
         if move == PASS:
-            return replace(self, ply=self.ply + 1, passes=self.passes + 1)
+            return type(self)(self.rows, self.ply + 1, self.passes + 1)
         self._check(move)
         return self._after(move)
 
@@ -138,7 +138,7 @@ class Position:
             row[:c1] + taken + row[c2 + 1 :] if r1 <= r <= r2 else row
             for r, row in enumerate(self.rows)
         ]
-        return replace(self, rows=tuple(rows), ply=self.ply + 1, passes=0)
+        return type(self)(tuple(rows), self.ply + 1)
 
     def _check(self, move: Move) -> None:
         """Raises IllegalMoveError with the official tool's code unless the rectangle is legal; the
