@@ -91,11 +91,15 @@ class Position:
             for r2 in range(r1, ROWS):
                 sums = [above + digit for above, digit in zip(sums, digits[r2], strict=True)]
                 lefts = [c1 for c1 in lefts if sums[c1] <= TARGET]  # the other sums only grow
+                if not lefts:
+                    break
                 for c1 in lefts:
+                    if not sums[c1]:
+                        continue
                     total = 0
                     for c2 in range(c1, COLUMNS):
                         total += sums[c2]
-                        if total >= TARGET or not sums[c1]:
+                        if total >= TARGET:
                             break
                     # At the first c2 that reaches the sum the right column has a digit; for a
                     # greater c2 it has none.
