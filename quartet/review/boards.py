@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from core.scene import Piece, Scene
 from quartet.review.document import Board
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.scene import Piece, Scene
 
 Holding = list[tuple[int, list[int]]]
 """(seat, piece numbers) of every hand."""

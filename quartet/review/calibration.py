@@ -16,8 +16,8 @@ The phase is the ply divided by the plies of a long game, at most 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,11 +25,7 @@ from core.errors import QuartetError, TextError
 from quartet import registry
 from quartet.arena.files import write_whole
 from quartet.judge.turn import UNREADABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from quartet.review.engines import SearchResult
+from quartet.review.engines import SearchResult
 
 FILE = "calibration.json"
 """Name of the file in the game's folder."""

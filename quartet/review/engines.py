@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.background import BackgroundSearch
 from core.engine import CANDIDATES, EXPECTATION, MULTIPV, NEW_GAME, SOLVE, STOP, can
 from core.errors import QuartetError, RuleError
-from core.limits import Limits
-from core.rules import places, shares
+from core.limits import Limits, SearchInfo
+from core.rules import Move, places, shares
 from quartet import registry
 from quartet.judge import game as games
+from quartet.judge.game import JudgedGame
 from quartet.judge.seats.engine import fast_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core.limits import SearchInfo
-    from core.rules import Move
-    from quartet.judge.game import JudgedGame
 
 BOT = "bot"
 """Name of the game's own engine."""

@@ -12,16 +12,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from quartet.review.search import PositionValue
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from core.rules import Move
-    from quartet.review.search import GameSearch
+from core.rules import Move
+from quartet.review.search import GameSearch, PositionValue
 
 DOUBT = 0.1
 """Search again if the win probability drops by this from before to after the engine's move."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import fmean, harmonic_mean, pstdev
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from quartet.review.document import FORCED, FORFEITED, LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from quartet.review.document import TurnReview
+from quartet.review.document import FORCED, FORFEITED, LABELS, TurnReview
 
 ACCURACY = (103.1668100711649, 4.354415386753951, 2.166924740191411)
 """(a, b, c) of a move's accuracy, a exp(-b x) - c, where x is the win probability lost, 0 to 1.

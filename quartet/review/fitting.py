@@ -5,8 +5,9 @@ Needs scipy, the extra `stats`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,9 +19,6 @@ from quartet.judge.logs.check import check
 from quartet.review.calibration import KNOTS, MIN_SHARE, Calibration, weights
 from quartet.review.reviewing import engine as known_engine
 from quartet.review.work import LogResult, LogTask
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BINS = 10
 """Bins of the reliability curve."""

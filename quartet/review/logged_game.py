@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from core.errors import QuartetError
 from core.messages import Debug, Ply
+from core.rules import Move, Position
+from core.scene import SceneModule
 from quartet import registry
+from quartet.judge.game import JudgedGame
 from quartet.judge.logs.check import check
+from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.process.words import printable
 from quartet.judge.state import time_left
 from quartet.judge.table import Penalty
 from quartet.review.engines import lead
-
-if TYPE_CHECKING:
-    from core.rules import Move, Position
-    from core.scene import SceneModule
-    from quartet.judge.game import JudgedGame
-    from quartet.judge.logs.checked import CheckedLog
 
 
 class LoggedGame:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from quartet.review import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from quartet.review.document import Review
-    from quartet.review.summary import Summary
+from quartet.review.document import Review
+from quartet.review.summary import Summary
 
 FOLDER = Path(__file__).resolve().parent
 DRAWING = FOLDER.parent / "web" / "static"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from core.errors import QuartetError
+from core.rules import Move
 from quartet.judge.process.words import printable
 from quartet.review import figures
 from quartet.review.boards import boards
@@ -20,14 +21,8 @@ from quartet.review.document import (
     Second,
     TurnReview,
 )
-from quartet.review.search import PositionValue
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.rules import Move
-    from quartet.review.evaluation import GameAnalysis, MoveAnalysis
-    from quartet.review.search import CalibratedEngine, GameSearch
+from quartet.review.evaluation import GameAnalysis, MoveAnalysis
+from quartet.review.search import CalibratedEngine, GameSearch, PositionValue
 
 LINE = 6
 """Moves shown of a principal variation."""

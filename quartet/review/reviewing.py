@@ -6,8 +6,8 @@ document. Engines live as long as the process.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,9 +23,6 @@ from quartet.review.logged_game import LoggedGame
 from quartet.review.report import Report
 from quartet.review.search import CalibratedEngine, GameSearch
 from quartet.review.work import LogResult, LogTask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _engines: dict[tuple[str, str, int | None, str], CalibratedEngine] = {}
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core.rules import ChancePosition, Move
 from quartet.review import figures
-
-if TYPE_CHECKING:
-    from core.rules import ChancePosition, Move
-    from quartet.review.calibration import Calibration
-    from quartet.review.engines import Analyser, SearchResult
-    from quartet.review.logged_game import LoggedGame
+from quartet.review.calibration import Calibration
+from quartet.review.engines import Analyser, SearchResult
+from quartet.review.logged_game import LoggedGame
 
 SOLVE = 20
 """Node limit of solving an ending, in multiples of a search's nodes."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from quartet.review import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from quartet.review.document import Review
+from quartet.review.document import Review
 
 PHASES = ("opening", "middle", "end")
 """The thirds of a game, in order."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from quartet.review import figures
-from quartet.review.summary import player
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from quartet.review.document import Review, TurnReview
-    from quartet.review.summary import Group, Summary
+from quartet.review.document import Review, TurnReview
+from quartet.review.summary import Group, Summary, player
 
 HARM = "change of each seat's win share (column) by each seat's moves (row)"
 """Title of the table of harm."""

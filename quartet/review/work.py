@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
 from core.errors import QuartetError
 from quartet.arena.store import ResultStore, read_lines
 from quartet.review.document import THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 MAX_BYTES = 16 * 2**20
 """Size of the largest log that is read; real ones are far smaller."""
