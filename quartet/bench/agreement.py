@@ -101,7 +101,7 @@ def command(
     trial."""
     paths = log_files(logs)
     Random(seed).shuffle(paths)
-    usual = nodes or reviewing.engine(game, "bot").analyser.nodes
+    usual = nodes or reviewing.engine(game, "bot").nodes
     found, reverse = Agreement(), Agreement()
     seconds = [0.0, 0.0]
 

@@ -54,7 +54,7 @@ def sample(task: LogTask, cores: tuple[int, ...] | None = None) -> LogResult:
     """Search some positions of a game, on the given cores. Raises QuartetError."""
     pin(cores)
     game = games.load(task.game)
-    engine = known_engine(task.game, task.engines[0], task.nodes).analyser
+    engine = known_engine(task.game, task.engines[0], task.nodes)
     checked = check(game, task.data, rules=engine.rules)
     if not checked.agrees or checked.match is None:
         raise QuartetError(f"{task.name}: {checked.complaint}")

@@ -177,19 +177,19 @@ class Report:
         turn, other, played = self.log.turns[number], found.other, found.chosen
         loss = score_loss = None
         # Solved positions may be scored in results, searched ones in points.
-        comparable = other.proven == played.proven
-        if comparable and other.score is not None and played.score is not None:
-            score_loss = round(max(0.0, other.score - played.score), 3)
-        known = self.searches[engine].engine.calibration is not None
-        if known and other.shares is not None and played.shares is not None:
-            loss = round(max(0.0, other.shares[turn.seat] - played.shares[turn.seat]), 4)
+        if other.proven == played.proven:
+            score_loss = _lost(other.score, played.score, 3)
+        if self.searches[engine].engine.calibration is not None:
+            loss = _lost(other.share(turn.seat), played.share(turn.seat), 4)
         certain = other.proven and played.proven and loss is not None
         if self.log.is_forced(number):
             return (None if loss is None else 0.0), score_loss and 0.0, FORCED, certain
-        if turn.verdict.lost:
-            return loss, score_loss, FORFEITED, certain
-        label = "" if loss is None else figures.label(loss, self.thresholds)
+        label = FORFEITED if turn.verdict.lost else self._label(loss)
         return loss, score_loss, label, certain
+
+    def _label(self, loss: float | None) -> str:
+        """Return the label of a loss; empty if the loss is unknown."""
+        return "" if loss is None else figures.label(loss, self.thresholds)
 
     def _second(self, engine: int, found: MoveAnalysis, number: int) -> Second:
         """Return another engine's verdict on a turn."""
@@ -197,7 +197,7 @@ class Report:
         best = "-"
         if found.best is not None:
             best = self.log.scene.write(found.best, self.log.truth[number])
-        name = self.searches[engine].engine.analyser.name
+        name = self.searches[engine].engine.name
         return Second(name, best, loss, label, score_loss)
 
     def _candidate(self, number: int, move: Move, value: PositionValue) -> Candidate:
@@ -248,11 +248,7 @@ class Report:
         listed = (*(() if best is None else (best,)), *turn.candidates)
         same = (c for c in listed if log.same(number, scene.read(c.move, truth), move))
         value = next(same, None) or self._new_candidate(number, move, best)
-        loss = score_loss = None
-        if best is not None and value.share is not None and best.share is not None:
-            loss = round(max(0.0, best.share - value.share), 4)
-        if best is not None and value.score is not None and best.score is not None:
-            score_loss = round(max(0.0, best.score - value.score), 3)
+        loss = None if best is None else _lost(best.share, value.share, 4)
         return Attempt(
             move=scene.write(move, truth),
             parts=scene.parts(move, truth),
@@ -261,8 +257,8 @@ class Report:
             proven=value.proven,
             nodes=value.nodes,
             loss=loss,
-            score_loss=score_loss,
-            label="" if loss is None else figures.label(loss, self.thresholds),
+            score_loss=None if best is None else _lost(best.score, value.score, 3),
+            label=self._label(loss),
             is_best=value is best,
         )
 
@@ -315,12 +311,17 @@ class Report:
 def _used(engine: CalibratedEngine) -> EngineUsed:
     known = engine.calibration
     return EngineUsed(
-        engine.analyser.name,
-        engine.analyser.nodes,
+        engine.name,
+        engine.nodes,
         known is not None,
         None if known is None else known.error,
         None if known is None else known.nodes,
     )
+
+
+def _lost(best: float | None, value: float | None, digits: int) -> float | None:
+    """Return by how much a value is below the best one, at least 0; None if one is unknown."""
+    return None if best is None or value is None else round(max(0.0, best - value), digits)
 
 
 def _rounded(shares: tuple[float, ...] | None) -> tuple[float, ...] | None:

@@ -15,10 +15,8 @@ from core.errors import QuartetError
 from quartet.arena.cores import pin
 from quartet.judge import game as games
 from quartet.judge.logs.check import check, origin
-from quartet.review import calibration as calibrations
 from quartet.review.document import Attempt, Review, TurnReview
-from quartet.review.engines import Analyser
-from quartet.review.evaluation import Evaluation, GameAnalysis
+from quartet.review.evaluation import GameAnalysis
 from quartet.review.logged_game import LoggedGame
 from quartet.review.report import Report
 from quartet.review.search import CalibratedEngine, GameSearch
@@ -57,16 +55,19 @@ def review(task: LogTask, on_turn: Callable[[int, TurnReview], None] | None = No
     if not checked.agrees or checked.match is None or not checked.turns:
         return Review(log=task.name, complaint=checked.complaint or "the log has no turns")
     used = [engine(game, name, task.nodes, task.calibration) for name in task.engines]
-    log = LoggedGame(known, checked, task.data, used[0].analyser.rules)
+    log = LoggedGame(known, checked, task.data, used[0].rules)
     searches = [GameSearch(log, one) for one in used]
     report = Report(searches, task.thresholds)
 
-    def notify(number: int, analysis: GameAnalysis) -> None:
+    def notify(number: int) -> None:
         if on_turn is not None:
-            on_turn(number, report.turn(number, [analysis]))
+            on_turn(number, report.turn(number, analyses))
 
-    analyses = [Evaluation(searches[0], task.thresholds, task.candidates).run(notify)]
-    analyses += [Evaluation(search, task.thresholds).run() for search in searches[1:]]
+    analyses = [GameAnalysis(searches[0], task.thresholds, task.candidates)]
+    analyses[0].run(notify)
+    for search in searches[1:]:
+        analyses.append(GameAnalysis(search, task.thresholds))
+        analyses[-1].run()
     return report.review(task.name, analyses)
 
 
@@ -85,7 +86,7 @@ def attempt(data: bytes, found: Review, used: CalibratedEngine, number: int, tex
         QuartetError: There is no such turn, or the engine failed.
     """
     search = _search(data, found, used, number)
-    used.analyser.begin(search.log.match.start.options)
+    used.begin(search.log.match.start.options)
     return Report([search], found.thresholds).attempt(number, text, found.turns[number])
 
 
@@ -98,14 +99,15 @@ def again(
         QuartetError: There is no such turn, or the engine failed.
     """
     search = _search(data, found, used, number)
-    analysis = Evaluation(search, found.thresholds, candidates).one(number)
+    analysis = GameAnalysis(search, found.thresholds, candidates)
+    analysis.one(number)
     return Report([search], found.thresholds).turn(number, [analysis])
 
 
 def _search(data: bytes, found: Review, used: CalibratedEngine, number: int) -> GameSearch:
     """Return the searches of a reviewed game. Raises QuartetError if it has no such turn."""
     known = games.load(found.game)
-    log = LoggedGame(known, check(known, data), data, used.analyser.rules)
+    log = LoggedGame(known, check(known, data), data, used.rules)
     if number not in range(len(log.turns)):
         raise QuartetError(f"there is no turn {number}; the game has {len(log.turns)}")
     return GameSearch(log, used)
@@ -125,13 +127,11 @@ def engine(game: str, name: str, nodes: int | None = None, file: str = "") -> Ca
     """
     key = game, name, nodes, file
     if key not in _engines:
-        known = calibrations.of_engine(game, name, Path(file) if file else None)
-        nodes = nodes or (known.nodes if known is not None else None)
-        _engines[key] = CalibratedEngine(Analyser(game, name, nodes), known)
+        _engines[key] = CalibratedEngine(game, name, nodes, Path(file) if file else None)
     return _engines[key]
 
 
 def close() -> None:
     """Stop the engines that are programs."""
     while _engines:
-        _engines.popitem()[1].analyser.close()
+        _engines.popitem()[1].close()

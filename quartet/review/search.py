@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from core.rules import ChancePosition, Move
+from quartet.review import calibration as calibrations
 from quartet.review import figures
-from quartet.review.calibration import Calibration
 from quartet.review.engines import Analyser, SearchResult
 from quartet.review.logged_game import LoggedGame
 
@@ -24,17 +25,28 @@ DRAW_PART = 4
 MIN_NODES = 64
 
 
-@dataclass(frozen=True)
-class CalibratedEngine:
+class CalibratedEngine(Analyser):
     """An engine with the meaning of its scores.
 
     Attributes:
-        analyser: Searches positions.
         calibration: Turns scores into win probabilities; None if it is missing.
     """
 
-    analyser: Analyser
-    calibration: Calibration | None
+    def __init__(self, game: str, name: str, nodes: int | None, file: Path | None) -> None:
+        """Start the engine.
+
+        Args:
+            game: Name of the game.
+            name: Name of the engine.
+            nodes: Nodes per search; None for those of the calibration.
+            file: File of calibrations; None for the game's.
+
+        Raises:
+            QuartetError: The engine or the file is missing.
+        """
+        self.calibration = calibrations.of_engine(game, name, file)
+        usual = None if self.calibration is None else self.calibration.nodes
+        super().__init__(game, name, nodes or usual)
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,10 @@ class PositionValue:
     search: SearchResult | None = None
     nodes: int = 0
 
+    def share(self, seat: int) -> float | None:
+        """Return the win probability of a seat; None if unknown."""
+        return None if self.shares is None else self.shares[seat]
+
     def rank(self, seat: int, *, by_score: bool = False) -> float:
         """Return the number by which moves of a seat are compared: its win probability.
 
@@ -69,9 +85,8 @@ class PositionValue:
 
     def minus(self, other: PositionValue, seat: int) -> float | None:
         """Return by how much the win probability of a seat is higher; None if unknown."""
-        if self.shares is None or other.shares is None:
-            return None
-        return self.shares[seat] - other.shares[seat]
+        mine, others = self.share(seat), other.share(seat)
+        return None if mine is None or others is None else mine - others
 
     def shifted(self, old: PositionValue, new: PositionValue) -> PositionValue:
         """Return the value plus the difference from `old` to `new`, win probabilities in 0 to 1."""
@@ -102,7 +117,7 @@ class GameSearch:
 
     def __init__(self, log: LoggedGame, engine: CalibratedEngine) -> None:
         self.log, self.engine = log, engine
-        self.nodes = engine.analyser.nodes
+        self.nodes = engine.nodes
 
     def solve_endings(self) -> dict[int, PositionValue]:
         """Return the values of the last positions, as far back as the engine can solve them."""
@@ -116,8 +131,7 @@ class GameSearch:
 
     def solve(self, position: Any) -> PositionValue | None:
         """Return a position's exact value for the side to move, or None."""
-        analyser = self.engine.analyser
-        value = analyser.solve(position, SOLVE * self.nodes) if analyser.solves else None
+        value = self.engine.solve(position, SOLVE * self.nodes)
         return None if value is None else PositionValue(*value, proven=True)
 
     def value(self, position: Any, nodes: int | None = None) -> PositionValue:
@@ -128,7 +142,7 @@ class GameSearch:
             child = position.play(legal[0])
             after = self.value(child, nodes).seen_by(position.to_move, child)
             return replace(after, search=None)
-        found = self.engine.analyser.analyse(position, nodes)
+        found = self.engine.analyse(position, nodes)
         shares = found.shares if found.proven else None
         if self.engine.calibration is not None and shares is None:
             shares = self.engine.calibration.shares(
@@ -138,15 +152,10 @@ class GameSearch:
 
     def after_move(self, number: int, move: Move, nodes: int | None = None) -> PositionValue:
         """Return a move's value for the mover of turn `number`, by a search after the move."""
-        draws = self.draws(number)
-        if draws is not None:
-            return self.mean(number, move, draws, nodes)
+        if self.log.game.info.chance:
+            return self.mean(number, move, draws_after(self.log.positions[number]), nodes)
         child = self.log.after(number, move)
         return self.value(child, nodes).seen_by(self.log.turns[number].seat, child)
-
-    def draws(self, number: int) -> dict[int | None, float] | None:
-        """Return the possible draws after turn `number`; None if chance has no part."""
-        return draws_after(self.log.positions[number]) if self.log.game.info.chance else None
 
     def mean(
         self, number: int, move: Move, draws: dict[int | None, float], nodes: int | None = None
