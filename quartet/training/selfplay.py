@@ -3,9 +3,10 @@ training."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from random import Random
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -23,6 +24,8 @@ PLAYER = "bot"
 LASTING = 4
 """Consecutive plies with a score beyond WON that end a game; both sides have then seen it twice."""
 MAX_SCORE = 32_000
+SearchedPosition = tuple[Any, int]
+"""A position of a game that has not ended, and the search's score."""
 
 
 class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,22 +56,6 @@ class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
                 f"unit {self.number} in the folder is not the one of this run; choose another "
                 "folder with --out"
             )
-
-
-class SearchedPosition(NamedTuple):
-    """A searched position of a game that has not ended.
-
-    Attributes:
-        position: The encoded position.
-        seat: The side to move.
-        score: The search's score.
-        ply: The ply.
-    """
-
-    position: bytes
-    seat: int
-    score: int
-    ply: int
 
 
 def schedule(settings: SelfplayUnit, games: int) -> Iterator[SelfplayUnit]:
@@ -143,39 +130,32 @@ def one_game(
     """
     samples: list[SearchedPosition] = []
     off_path: list[SearchedPosition] = []
-    leader, lasted = 0, 0
+    leads: deque[int] = deque(maxlen=LASTING)  # of the last plies: the sign, 0 within +-WON
     while True:
         if position.over:
             scores = position.scores()
             ahead, flags = (scores[0] or 0) - (scores[1] or 0), PLAYED
             break
-        seat = position.to_move
         search = engine.choose(position, limits)
-        sign = 1 if (search.score > 0) == (seat == 0) else -1  # the first seat leads or trails
+        sign = 1 if (search.score > 0) == (position.to_move == 0) else -1  # the first seat's
         if abs(search.score) >= training.SOLVED:
             ahead, flags = sign, PLAYED
             break
         if search.move != pass_move:
-            samples.append(
-                SearchedPosition(training.encode(position), seat, search.score, position.ply)
-            )
+            samples.append((position, search.score))
             if random.random() < share:
                 off_path += off_path_sample(training, engine, limits, position, pass_move, random)
-        if abs(search.score) < training.WON:
-            leader, lasted = 0, 0
-        else:
-            lasted = lasted + 1 if leader == sign else 1
-            leader = sign
-        if lasted == LASTING:
+        leads.append(sign if abs(search.score) >= training.WON else 0)
+        if abs(sum(leads)) == LASTING:
             ahead, flags = sign, 0
             break
         position = position.play(search.move)
     won = (ahead > 0) - (ahead < 0)
     parts = [
-        packed(sample, won if sample.seat == 0 else -won, flags | FIRST * (number == 0))
-        for number, sample in enumerate(samples)
+        packed(training, sample, won if sample[0].to_move == 0 else -won, flags | FIRST * (n == 0))
+        for n, sample in enumerate(samples)
     ]
-    return parts + [packed(sample, 0, FIRST | OFF_PATH) for sample in off_path]
+    return parts + [packed(training, sample, 0, FIRST | OFF_PATH) for sample in off_path]
 
 
 def off_path_sample(
@@ -197,16 +177,14 @@ def off_path_sample(
     search = engine.choose(position, limits)
     if search.move == pass_move or abs(search.score) >= training.SOLVED:
         return []
-    return [
-        SearchedPosition(training.encode(position), position.to_move, search.score, position.ply)
-    ]
+    return [(position, search.score)]
 
 
-def packed(sample: SearchedPosition, result: int, flags: int) -> bytes:
+def packed(training: Training, sample: SearchedPosition, result: int, flags: int) -> bytes:
     """Return a sample in the format of `quartet.training.samples`.
 
     The result is for its side to move.
     """
-    return sample.position + TAIL.pack(
-        max(-MAX_SCORE, min(MAX_SCORE, sample.score)), sample.ply, result, flags
-    )
+    position, score = sample
+    score = max(-MAX_SCORE, min(MAX_SCORE, score))
+    return training.encode(position) + TAIL.pack(score, position.ply, result, flags)
