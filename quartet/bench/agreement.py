@@ -9,7 +9,6 @@ the same with the two reviews exchanged.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -48,22 +47,14 @@ class Agreement:
         )
 
 
-def blunders(one: Review, other: Review) -> Iterator[tuple[TurnReview, TurnReview]]:
-    """Yield the blunders of a review with the same turns of another review of the log."""
-    for mine, theirs in zip(one.turns, other.turns, strict=True):
-        if figures.severity(mine.label) == BLUNDER:
-            yield mine, theirs
-
-
 def compare(one: Review, other: Review, total: Agreement) -> list[tuple[TurnReview, TurnReview]]:
-    """Count the blunders of a review, and return those that the other one misses."""
-    missed = []
-    for mine, theirs in blunders(one, other):
-        found = figures.severity(theirs.label) >= BLUNDER - 1
-        total.blunders += 1
-        total.found += found
-        if not found:
-            missed.append((mine, theirs))
+    """Count the blunders of a review, and return those that the other one misses, each with the
+    same turn of the other review."""
+    turns = zip(one.turns, other.turns, strict=True)
+    blunders = [pair for pair in turns if figures.severity(pair[0].label) == BLUNDER]
+    missed = [pair for pair in blunders if figures.severity(pair[1].label) < BLUNDER - 1]
+    total.blunders += len(blunders)
+    total.found += len(blunders) - len(missed)
     return missed
 
 
@@ -105,8 +96,11 @@ def command(
     found, reverse = Agreement(), Agreement()
     seconds = [0.0, 0.0]
 
-    def review(path: Path, data: bytes, effort: int) -> Review:
-        unit = work.LogTask(number=0, game=game, name=path.name, data=data, nodes=effort)
+    def review(path: Path, effort: int) -> Review:
+        data, complaint = work.read(path)
+        unit = work.LogTask(
+            number=0, game=game, name=path.name, data=data, complaint=complaint, nodes=effort
+        )
         started = time.process_time()
         told = reviewing.review(unit)
         seconds[effort != usual] += time.process_time() - started
@@ -116,10 +110,7 @@ def command(
 
     number = 0
     for number, path in enumerate(paths[skip:], start=1):  # noqa: B007  (the number is printed)
-        data, complaint = work.read(path)
-        if complaint:
-            raise QuartetError(f"{path}: {complaint}")
-        short, long = review(path, data, usual), review(path, data, times * usual)
+        short, long = review(path, usual), review(path, times * usual)
         for mine, theirs in compare(long, short, found):
             print(f"{path}, ply {mine.ply}: {mine.move} lost {mine.loss}, by default {theirs.loss}")
         compare(short, long, reverse)

@@ -17,13 +17,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from multiprocessing import Pipe, Process, Value
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Any
 
 import click
 import msgspec
@@ -124,7 +124,7 @@ def _spin() -> None:
             pass
 
 
-class Control:
+class Control(AbstractContextManager["Control"]):
     """A process that sleeps and records when it wakes up late."""
 
     def __init__(self) -> None:
@@ -149,9 +149,6 @@ class Control:
             if woke >= started:
                 longest = max(longest, late)
         return longest
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
@@ -247,7 +244,6 @@ def command(
     exchange = reference.INFO.exchange
     if exchange is None:
         raise QuartetError(f"{game} has no file exchange")
-    root = str(registry.ROOT)
     words = (
         [sys.executable, "-m", registry.GAMES[game]] if program is None else shlex.split(program)
     )
@@ -268,7 +264,7 @@ def command(
                 ended = subprocess.run(
                     words,
                     cwd=folder,
-                    env={**os.environ, "PYTHONPATH": root},
+                    env={**os.environ, "PYTHONPATH": str(registry.ROOT)},
                     stdin=subprocess.DEVNULL,
                     check=False,
                 )

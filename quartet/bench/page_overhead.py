@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ import psutil
 
 from core.errors import QuartetError
 from quartet.arena import records
+from quartet.arena.unit import Use
 from quartet.bench.page import GAME, serving
 from quartet.bench.program import execute
 
@@ -38,42 +38,31 @@ class RunTotals:
     """Totals of the runs of one kind.
 
     Attributes:
-        games: Games.
-        turns: Turns.
-        nodes: Nodes of all searches.
-        seconds: Seconds of all searches.
-        forfeits: Verdict -> forfeited turns and games.
-        speeds: Nodes per second of each run.
+        games: Games of all runs.
+        uses: What the players of each run used.
     """
 
     games: int = 0
-    turns: int = 0
-    nodes: int = 0
-    seconds: float = 0.0
-    forfeits: Counter[str] = field(default_factory=Counter)
-    speeds: list[float] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
 
     def add(self, run: Path) -> None:
         """Add a run."""
         _, results = records.read(run)
-        uses = [use for result in results for use in result.use]
-        nodes, seconds = sum(u.nodes for u in uses), sum(u.search_seconds for u in uses)
         self.games += len(results)
-        self.turns += sum(u.turns for u in uses)
-        self.nodes += nodes
-        self.seconds += seconds
-        self.speeds.append(nodes / seconds)
-        for use in uses:
-            self.forfeits.update(use.lost)
+        self.uses.append(Use.total([use for result in results for use in result.use]))
+
+    def speeds(self) -> list[float]:
+        """Return the nodes per second of each run."""
+        return [use.nodes / use.search_seconds for use in self.uses]
 
     def said(self, name: str) -> str:
         """Return a line of the report."""
-        forfeits = (
-            ", ".join(f"{n} {verdict}" for verdict, n in sorted(self.forfeits.items())) or "none"
-        )
+        total = Use.total(self.uses)
+        forfeits = ", ".join(f"{n} {verdict}" for verdict, n in sorted(total.lost.items()))
         return (
-            f"{name:<8} {self.games:4} games {self.turns:6} turns  forfeits: {forfeits}  "
-            f"{self.nodes / self.seconds / 1000:.1f} thousand nodes a second"
+            f"{name:<8} {self.games:4} games {total.turns:6} turns  "
+            f"forfeits: {forfeits or 'none'}  "
+            f"{total.nodes / total.search_seconds / 1000:.1f} thousand nodes a second"
         )
 
 
@@ -176,7 +165,7 @@ def command(game: str, pairs: int, games: int, clock: int, chromium: str) -> Non
         browser.close()
     print(without.said("without"))
     print(with_page.said("page"))
-    mean, error = ratio(with_page.speeds, without.speeds)
+    mean, error = ratio(with_page.speeds(), without.speeds())
     print(f"page by without: {mean:.3f} +- {error:.3f}, {pairs} pairs; {looked} games shown")
     print(f"server and Chromium: {spent / lasted:.2f} s of processor time a second")
 
