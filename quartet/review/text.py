@@ -133,52 +133,53 @@ def _is_figure(text: str) -> bool:
     return bool(text) and text[-1] in "0123456789%s" and text[0] in "+-0123456789"
 
 
-def _groups(name: str, groups: Sequence[Group]) -> list[list[str]]:
-    with_games = any(group.games for group in groups)
-    games = ["games", "points"] if with_games else []
-    head = [name, *games, "turns", "accuracy", "loss per turn", "mistakes"]
-    rows = [
-        [
-            group.name,
-            *([str(group.games), f"{group.shares:g}"] if with_games else []),
-            str(group.turns),
-            "-" if group.accuracy is None else f"{group.accuracy:.1f}",
-            f"{100 * group.loss / max(1, group.turns):.1f} %",
-            str(group.mistakes),
-        ]
-        for group in groups
-    ]
-    return [head, *rows]
+def _groups(name: str, groups: Sequence[Group]) -> list[tuple[str, ...]]:
+    per_turn = [group.loss / max(1, group.turns) for group in groups]
+    games = any(group.games for group in groups)
+    return _rows(
+        (True, name, [group.name for group in groups]),
+        (games, "games", [str(group.games) for group in groups]),
+        (games, "points", [f"{group.shares:g}" for group in groups]),
+        (True, "turns", [str(group.turns) for group in groups]),
+        (True, "accuracy", [_accuracy(group.accuracy) for group in groups]),
+        (True, "loss per turn", [f"{100 * loss:.1f} %" for loss in per_turn]),
+        (True, "mistakes", [str(group.mistakes) for group in groups]),
+    )
 
 
-def _seats(review: Review) -> list[list[str]]:
-    calibrated = review.start is not None
-    lucky = any(seat.luck is not None for seat in review.seats)
-    head = ["", "turns", *(["accuracy"] if calibrated else []), "lost"]
-    head += ["luck"] if lucky else []
-    head += ["mistakes", "blunders", "missed wins"] if calibrated else []
-    head += [f"{review.score_name} swung", "best moves", "overlooked", "time", "idle"]
-    rows = [head]
-    for seat in review.seats:
-        if seat.player is None:
-            continue
-        row = [f"{seat.name} {seat.player}", str(seat.turns)]
-        if calibrated:
-            row += ["-" if seat.accuracy is None else f"{seat.accuracy:.1f}"]
-        row += [_loss(seat.loss, None if calibrated else seat.score_loss)]
-        row += [_points(seat.luck)] if lucky else []
-        if calibrated:
-            row += [str(seat.labels.get(name, 0)) for name in ("mistake", "blunder")]
-            row += [str(seat.missed_wins)]
-        row += [
-            f"{seat.gain:+g}",
-            f"{seat.best_gain:+g}",
-            str(seat.overlooked),
-            f"{seat.seconds:.1f} s",
-            f"{seat.idle_seconds:.1f} s",
-        ]
-        rows.append(row)
-    return rows
+def _seats(review: Review) -> list[tuple[str, ...]]:
+    seats = [seat for seat in review.seats if seat.player is not None]
+    labels = review.start is not None
+    lost = [_loss(seat.loss, None if labels else seat.score_loss) for seat in seats]
+    return _rows(
+        (True, "", [f"{seat.name} {seat.player}" for seat in seats]),
+        (True, "turns", [str(seat.turns) for seat in seats]),
+        (labels, "accuracy", [_accuracy(seat.accuracy) for seat in seats]),
+        (True, "lost", lost),
+        (any(s.luck is not None for s in seats), "luck", [_points(s.luck) for s in seats]),
+        (labels, "mistakes", [str(seat.labels.get("mistake", 0)) for seat in seats]),
+        (labels, "blunders", [str(seat.labels.get("blunder", 0)) for seat in seats]),
+        (labels, "missed wins", [str(seat.missed_wins) for seat in seats]),
+        (True, f"{review.score_name} swung", [f"{seat.gain:+g}" for seat in seats]),
+        (True, "best moves", [f"{seat.best_gain:+g}" for seat in seats]),
+        (True, "overlooked", [str(seat.overlooked) for seat in seats]),
+        (True, "time", [f"{seat.seconds:.1f} s" for seat in seats]),
+        (True, "idle", [f"{seat.idle_seconds:.1f} s" for seat in seats]),
+    )
+
+
+def _rows(*columns: tuple[bool, str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return the rows of a table: a line of titles, then the cells.
+
+    Args:
+        columns: Of each column, True if it is shown, its title, and its cells.
+    """
+    shown = ((title, *cells) for is_shown, title, cells in columns if is_shown)
+    return list(zip(*shown, strict=True))
+
+
+def _accuracy(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
 
 
 def _turn(review: Review, turn: TurnReview) -> Iterator[str]:
