@@ -59,7 +59,6 @@ class Analyser:
         name: Name of the engine, as on the command line.
         nodes: Nodes per search.
         rules: Class of its positions.
-        solves: True if it can solve endings.
         stops: True if its search can be stopped.
     """
 
@@ -78,10 +77,16 @@ class Analyser:
         self.name = name
         self.rules = fast_rules(game)
         self._options: Mapping[str, Any] = {}
-        self._uai = _connect(game, name.removeprefix(UAI)) if name.startswith(UAI) else None
-        self._engine: Any = None if self._uai is not None else self._make()
+        self._uai: Any = None
+        self._engine: Any = None
+        if name.startswith(UAI):
+            require(game, name)
+            client = registry.load(game, "uai_client")
+            self._uai = client.connect(name.removeprefix(UAI), ANSWER_SECONDS)
+        else:
+            self._engine = self._make()
         self.nodes = nodes or usual_nodes(game)
-        self.solves, self.stops = can(self._engine, SOLVE), can(self._engine, STOP)
+        self.stops = can(self._engine, STOP)
 
     def begin(self, options: Mapping[str, Any]) -> None:
         """Begin a new game with the given variants, and forget the last one."""
@@ -89,8 +94,7 @@ class Analyser:
         self._options = {n: v for n, v in options.items() if not known[n].of_start}
         if self._uai is not None:
             self._uai.new_game()
-            return
-        if can(self._engine, NEW_GAME):
+        elif can(self._engine, NEW_GAME):
             self._engine.new_game()
         else:
             self._engine = self._make()
@@ -133,9 +137,10 @@ class Analyser:
 
     def _found(self, info: SearchInfo, position: Any, view: Any) -> SearchResult:
         """Translate the player's result to the seats of the position that was asked about."""
-        turn = self._turn(position, view)
-        known = self._engine.expectation() if can(self._engine, EXPECTATION) else None
-        found = None if known is None else self._seats(known, turn)
+        found = self._engine.expectation() if can(self._engine, EXPECTATION) else None
+        if found is not None:
+            turn = self._turn(position, view)
+            found = tuple(found[(seat - turn) % len(found)] for seat in range(len(found)))
         proven = abs(info.score) >= MATE - MATE_SPAN
         if proven and self.game.info.players == 2:
             won = (info.score > 0) == (position.to_move == 0)
@@ -174,9 +179,11 @@ class Analyser:
     def solve(self, position: Any, nodes: int) -> tuple[float, tuple[float, ...]] | None:
         """Return the exact score for the side to move, and every seat's share.
 
-        Returns None if that would take more nodes.
+        Returns None if that would take more nodes, or if the engine does not solve positions.
         """
-        value = self._engine.solve(self._view(position), nodes) if self.solves else None
+        if not can(self._engine, SOLVE):
+            return None
+        value = self._engine.solve(self._view(position), nodes)
         if value is None:
             return None
         mine = (value > 0) + (value == 0) / 2
@@ -208,11 +215,6 @@ class Analyser:
         protocol = self.game.protocol
         return protocol.parse_answer(protocol.format_answer(move, view.to_move), position.to_move)
 
-    @staticmethod
-    def _seats(known: tuple[float, ...], turn: int) -> tuple[float, ...]:
-        count = len(known)
-        return tuple(known[(seat - turn) % count] for seat in range(count))
-
 
 def over(game: JudgedGame, position: Any) -> SearchResult:
     """Return the value of a finished game's position."""
@@ -239,18 +241,8 @@ def usual_nodes(game: str) -> int:
 def require(game: str, name: str) -> None:
     """Raise QuartetError if a game has no such engine."""
     if name.startswith(UAI):
-        _require_uai(game)
+        if not registry.has(game, "uai_client"):
+            raise QuartetError(f"{game} has no UAI: omit uai:")
     elif name != BOT and not registry.is_player(game, name):
         names = ", ".join(registry.load(game, "players").NAMES)
         raise QuartetError(f"{game} has no engine {name!r}; choose {names} or uai:COMMAND")
-
-
-def _connect(game: str, command: str) -> Any:
-    """Start a UAI engine. Raises QuartetError if the game has no UAI, or the engine fails."""
-    _require_uai(game)
-    return registry.load(game, "uai_client").connect(command, ANSWER_SECONDS)
-
-
-def _require_uai(game: str) -> None:
-    if not registry.has(game, "uai_client"):
-        raise QuartetError(f"{game} has no UAI: omit uai:")
