@@ -131,13 +131,11 @@ def read_all(file: Path) -> dict[str, Calibration]:
         TextError: It does not hold calibrations.
     """
     try:
-        data = file.read_bytes()
+        found = msgspec.json.decode(file.read_bytes(), type=list[Calibration])
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise QuartetError(f"cannot read {file}: {error.strerror}") from error
-    try:
-        found = msgspec.json.decode(data, type=list[Calibration])
     except UNREADABLE as error:
         raise TextError(f"{file} does not hold calibrations: {error}") from error
     return {calibration.engine: calibration for calibration in found}

@@ -28,6 +28,8 @@ DECIDED = 0.02
 """A win probability this near to 0 or 1 cannot change much any more."""
 SURE = 0.9
 """Win probability from which losing it is a missed win."""
+PHASES = ("opening", "middle", "end")
+"""The thirds of a game, in order."""
 
 
 def label(loss: float, thresholds: Sequence[float]) -> str:
@@ -109,19 +111,15 @@ def turning_point(
         return None
     winner = list(final).index(max(final))
     led = [start, *(turn.shares for turn in turns)]
-    for number in reversed(range(len(led))):
-        shares = led[number]
+    for number, shares in reversed(list(enumerate(led))):
         if shares is None:
             return None
-        if not _leads(shares, winner):
+        others = (share for seat, share in enumerate(shares) if seat != winner)
+        if shares[winner] <= max(others):
             return number if number < len(turns) else None
     return None
 
 
-def _leads(shares: Sequence[float], seat: int) -> bool:
-    return all(shares[seat] > share for other, share in enumerate(shares) if other != seat)
-
-
 def phase(number: int, turns: int) -> str:
-    """Return the third of the game that a turn is in."""
-    return ("opening", "middle", "end")[min(2, 3 * number // max(1, turns))]
+    """Return the third of the game that a turn is in, one of PHASES."""
+    return PHASES[min(2, 3 * number // max(1, turns))]

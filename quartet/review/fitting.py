@@ -221,9 +221,8 @@ def reliability(
     names, index = np.unique(games_, return_inverse=True)
 
     def sums(values: Any) -> Any:
-        table = np.zeros((len(names), BINS))
-        np.add.at(table, (index, bin_of), values)
-        return table
+        """Return the sum of the values by game and bin."""
+        return np.bincount(index * BINS + bin_of, values, len(names) * BINS).reshape(-1, BINS)
 
     count, mean, won = sums(np.ones_like(expected)), sums(expected), sums(outcome)
 

@@ -11,9 +11,6 @@ import msgspec
 from quartet.review import figures
 from quartet.review.document import Review
 
-PHASES = ("opening", "middle", "end")
-"""The thirds of a game, in order."""
-
 
 class Loss(msgspec.Struct, frozen=True):
     """A turn that lost something.
@@ -117,8 +114,10 @@ def player(review: Review, seat: int) -> str:
 def summary(reviews: Sequence[Review], worst: int) -> Summary:
     """Summarise reviews, listing up to `worst` losses."""
     good = [(number, review) for number, review in enumerate(reviews) if not review.complaint]
-    every = [loss for number, review in good for loss in losses(number, review)]
-    every.sort(key=lambda loss: (-(loss.loss or 0.0), -(loss.score_loss or 0.0), loss.number))
+    every = sorted(
+        (loss for number, review in good for loss in losses(number, review)),
+        key=lambda loss: (-(loss.loss or 0.0), -(loss.score_loss or 0.0), loss.number),
+    )
     players, phases, kinds = (defaultdict[str, list[figures.WeightedLoss]](list) for _ in range(3))
     won: dict[str, list[float]] = defaultdict(list)
     for _, review in good:
@@ -138,7 +137,7 @@ def summary(reviews: Sequence[Review], worst: int) -> Summary:
         complaints=[(r.log, r.complaint) for r in reviews if r.complaint],
         worst=every[:worst],
         players=sorted(ranked, key=lambda group: -(group.accuracy or 0.0)),
-        phases=[_group(name, phases[name]) for name in PHASES if name in phases],
+        phases=[_group(name, phases[name]) for name in figures.PHASES if name in phases],
         kinds=sorted((_group(n, t) for n, t in kinds.items()), key=lambda g: -g.loss),
     )
 
