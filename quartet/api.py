@@ -11,7 +11,6 @@ from core.errors import QuartetError
 from core.rules import GameInfo, Move, Position
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.game import Start
 from quartet.judge.logs.check import check
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.match import Match
@@ -135,7 +134,7 @@ class Game:
         Raises:
             QuartetError: The players do not fit the game.
         """
-        start = Start(seed, options, position)
+        start = games.Start(seed, options, position)
         seats = [
             None
             if name == EMPTY_SEAT

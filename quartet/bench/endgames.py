@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -47,7 +47,7 @@ class EndgameErrors:
     lost: list[int] = field(default_factory=list)
     unsolved: int = 0
     turns: int = 0
-    by_ply: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    by_ply: Counter[int] = field(default_factory=Counter)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that the command prints."""
@@ -133,8 +133,7 @@ def command(game: str, run: Path, plies: int, nodes: int, as_json: bool) -> None
                 continue
             own_errors.turns += len(own)
             own_errors.lost.append(sum(loss or 0 for loss in own.values()))
-            for ply, loss in own.items():
-                own_errors.by_ply[ply] += bool(loss)
+            own_errors.by_ply.update({ply: bool(loss) for ply, loss in own.items()})
     figures = {name: one.figures() for name, one in errors.items()}
     if as_json:
         print(msgspec.json.encode(figures).decode())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from itertools import pairwise
 from random import Random
 from statistics import median, quantiles
 
@@ -19,7 +20,6 @@ import click
 from quartet import registry
 from quartet.bench.program import execute
 from quartet.judge import game as games
-from quartet.judge.game import JudgedGame, Start
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
 from quartet.judge.seats.lines import Command, LineSeat
@@ -39,7 +39,7 @@ for line in sys.stdin:
 """A program that answers every call immediately, with the next answer of its argument."""
 
 
-def measure(game: JudgedGame, number: int, *, cpu: bool = False) -> list[float]:
+def measure(game: games.JudgedGame, number: int, *, cpu: bool = False) -> list[float]:
     """Return the judge's own seconds for every ply of a random game but the first, which includes
     the start of the programs."""
     answers = _script(game, number)
@@ -49,23 +49,15 @@ def measure(game: JudgedGame, number: int, *, cpu: bool = False) -> list[float]:
         for seat in answers
     ]
     table = table_rules(game.info, ms=[60_000] * 2, ready_ms=60_000, cpu=cpu)
-    own = []
-    with Match(game, seats, ["parrot"] * 2, table, Start(number, {})) as match:
-        turns = match.play()
-        next(turns, None)
-        before = time.perf_counter()
-        for turn in turns:
-            now = time.perf_counter()
-            own.append(now - before - turn.seconds)
-            before = now
-        # After the last ply, the match ends the programs.
+    with Match(game, seats, ["parrot"] * 2, table, games.Start(number, {})) as match:
+        judged = [(time.perf_counter(), turn.seconds) for turn in match.play()]
     if match.result is None or match.result.offender is not None:
         reason = match.result and match.result.reason
         raise SystemExit(f"the game differs from its script: {reason}")
-    return own
+    return [now - before - answer for (before, _), (now, answer) in pairwise(judged)]
 
 
-def _script(game: JudgedGame, number: int) -> list[list[str]]:
+def _script(game: games.JudgedGame, number: int) -> list[list[str]]:
     """Return the answers of both sides in a random game."""
     random = Random(f"{game.info.name} {number}")
     position = game.position.start(number)
