@@ -118,9 +118,9 @@ class Trainer:
         others = hidden + game.BUCKETS * (hidden + 1)
         # Rows (their own parts, then the common ones), bias, outputs; with both AdamW moments.
         self._state = np.zeros((3, rows + self._groups + others), np.float32)
+        self._own, self._common, self._rest = np.split(self._state[0], [rows, rows + self._groups])
         spread = 1 / np.sqrt(game.ACTIVE)
-        common = self._state[0, rows : rows + self._groups]
-        common[:] = random.uniform(-spread, spread, self._groups)
+        self._common[:] = random.uniform(-spread, spread, self._groups)
         self._outputs(self._state[0])[:, :-1] = random.uniform(-1, 1, hidden) / np.sqrt(hidden)
         self.parameters = np.empty(rows + others, np.float32)
         self._unit = (hyper.unit or game.POINTS) / game.POINTS
@@ -155,8 +155,7 @@ class Trainer:
 
     def rounded(self) -> NDArray[np.float32]:
         """Return the parameters as the file of weights rounds them."""
-        _, _, network = self._game.quantised(*self.network())
-        return self._joined(network)
+        return self._joined(self._game.quantised(*self.network())[2])
 
     def _fit_output_biases(self) -> None:
         """Fit the output biases to the rounded weights, whose errors shift all outputs of a bucket
@@ -326,10 +325,10 @@ class Trainer:
         self._state[0] = np.concatenate([own.ravel(), rest])
 
     def _merge(self) -> None:
-        own, common, rest = np.split(self._state[0], [self._rows, self._rows + self._groups])
+        """Set the parameters to the sums of their parts."""
         rows = self.parameters[: self._rows].reshape(-1, self._groups)
-        np.add(own.reshape(-1, self._groups), common, out=rows)
-        self.parameters[self._rows :] = rest
+        np.add(self._own.reshape(-1, self._groups), self._common, out=rows)
+        self.parameters[self._rows :] = self._rest
 
 
 def write_checkpoint(file: Path, trainer: Trainer) -> None:
