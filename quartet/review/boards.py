@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from core.scene import Piece, Scene
 from quartet.review.document import Board
 
@@ -12,14 +10,14 @@ Holding = list[tuple[int, list[int]]]
 
 
 class Boards:
-    """A growing series of boards.
+    """A growing series of boards: those of the given scenes, and of those that are added.
 
     Attributes:
         board: All frames so far.
         hands: The hands of the last frame, None if nothing changed, as in `Board.hands`.
     """
 
-    def __init__(self, first: Scene) -> None:
+    def __init__(self, first: Scene, *others: Scene) -> None:
         self.board = Board(
             [(c.name, round(c.x, 3), round(c.y, 3), c.ground) for c in first.cells],
             list(first.columns),
@@ -34,7 +32,8 @@ class Boards:
         self._pieces: dict[tuple[int | None, str, int | None], int] = {}
         self._shown: dict[int, int] = {}
         self._held: Holding = []
-        self.add(first)
+        for scene in (first, *others):
+            self.add(scene)
 
     def add(self, scene: Scene) -> None:
         """Add a frame."""
@@ -54,8 +53,7 @@ class Boards:
         self._held = holds
         if holds or self.board.hands:
             missing = len(self.board.frames) - 1 - len(self.board.hands)
-            self.board.hands.extend([None] * missing)
-            self.board.hands.append(self.hands)
+            self.board.hands.extend([*[None] * missing, self.hands])
 
     def _number(self, piece: Piece) -> int:
         key = piece.owner, piece.text, piece.colour
@@ -63,12 +61,3 @@ class Boards:
             self._pieces[key] = len(self._pieces)
             self.board.pieces.append(key)
         return self._pieces[key]
-
-
-def boards(scenes: Iterable[Scene]) -> Boards:
-    """Return the boards of all positions of a game."""
-    first, *rest = scenes
-    found = Boards(first)
-    for scene in rest:
-        found.add(scene)
-    return found

@@ -13,7 +13,6 @@ from core.limits import Limits, SearchInfo
 from core.rules import Move, places, shares
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.game import JudgedGame
 from quartet.judge.seats.engine import fast_rules
 
 BOT = "bot"
@@ -73,7 +72,7 @@ class Analyser:
         Raises:
             QuartetError: There is no such engine, or it cannot be started.
         """
-        self.game: JudgedGame = games.load(game)
+        self.game: games.JudgedGame = games.load(game)
         self.name = name
         self.rules = fast_rules(game)
         self._options: Mapping[str, Any] = {}
@@ -216,14 +215,14 @@ class Analyser:
         return protocol.parse_answer(protocol.format_answer(move, view.to_move), position.to_move)
 
 
-def over(game: JudgedGame, position: Any) -> SearchResult:
+def over(game: games.JudgedGame, position: Any) -> SearchResult:
     """Return the value of a finished game's position."""
     scores = position.scores()
     won = tuple(shares(places(scores, lower_wins=game.info.lower_wins)))
     return SearchResult(score=lead(game, scores, position.to_move), shares=won, proven=True)
 
 
-def lead(game: JudgedGame, scores: tuple[int | None, ...], seat: int) -> float:
+def lead(game: games.JudgedGame, scores: tuple[int | None, ...], seat: int) -> float:
     """Return by how much a seat leads the best other seat, by the scores on the board."""
     sign = -1 if game.info.lower_wins else 1
     mine = scores[seat]

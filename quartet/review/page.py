@@ -20,14 +20,14 @@ DRAWING = FOLDER.parent / "web" / "static"
 
 def page(review: Review, home: str = "") -> str:
     """Return the page of one review; `home` is the page to link back to."""
-    data = msgspec.json.encode(review).decode()
+    board_js = (DRAWING / "board.js").read_text(encoding="utf-8")  # a module without imports
     return _fill(
         "page.html",
         title=html.escape(f"{review.title}: {Path(review.log).name}"),
         home=f'<a href="{html.escape(home)}">all games</a>' if home else "",
         board_css=(DRAWING / "board.css").read_text(encoding="utf-8"),
-        board_js=_inline((DRAWING / "board.js").read_text(encoding="utf-8")),
-        data=_safe(data),
+        board_js=board_js.replace("\nexport ", "\n"),
+        data=_safe(msgspec.json.encode(review).decode()),
         formula=html.escape(figures.ACCURACY_NOTE),
     )
 
@@ -62,11 +62,6 @@ def index(reviews: Sequence[Review], found: Summary) -> str:
         formula=html.escape(figures.ACCURACY_NOTE),
         home="",
     )
-
-
-def _inline(module: str) -> str:
-    """Return a module without imports as part of another script."""
-    return module.replace("\nexport ", "\n")
 
 
 def _safe(data: str) -> str:

@@ -9,7 +9,7 @@ from core.errors import QuartetError
 from core.rules import Move
 from quartet.judge.process.words import printable
 from quartet.review import figures
-from quartet.review.boards import boards
+from quartet.review.boards import Boards
 from quartet.review.document import (
     FORCED,
     FORFEITED,
@@ -89,7 +89,7 @@ class Report:
                     if turn.label and other.label
                 )
             ),
-            board=boards(map(log.scene.scene, log.truth)).board,
+            board=Boards(*map(log.scene.scene, log.truth)).board,
         )
 
     def turn(self, number: int, analyses: Sequence[GameAnalysis]) -> TurnReview:
@@ -130,7 +130,7 @@ class Report:
         return TurnReview(
             ply=truth.ply,
             seat=seat,
-            move="-" if move is None else log.scene.write(move, truth),
+            move=self._written(number, move),
             parts=() if move is None else log.scene.parts(move, truth),
             verdict=turn.verdict.value,
             reason=printable(turn.reason) if turn.verdict.lost else "",
@@ -194,16 +194,17 @@ class Report:
     def _second(self, engine: int, found: MoveAnalysis, number: int) -> Second:
         """Return another engine's verdict on a turn."""
         loss, score_loss, label, _ = self._loss(engine, found, number)
-        best = "-"
-        if found.best is not None:
-            best = self.log.scene.write(found.best, self.log.truth[number])
-        name = self.searches[engine].engine.name
-        return Second(name, best, loss, label, score_loss)
+        best = self._written(number, found.best)
+        return Second(self.searches[engine].engine.name, best, loss, label, score_loss)
+
+    def _written(self, number: int, move: Move | None) -> str:
+        """Return a move in a turn as the judge writes it; "-" for none."""
+        return "-" if move is None else self.log.scene.write(move, self.log.truth[number])
 
     def _candidate(self, number: int, move: Move, value: PositionValue) -> Candidate:
         truth, seat = self.log.truth[number], self.log.turns[number].seat
         return Candidate(
-            self.log.scene.write(move, truth),
+            self._written(number, move),
             self.log.scene.parts(move, truth),
             None if value.shares is None else round(value.shares[seat], 4),
             None if value.score is None else round(value.score, 3),
@@ -330,8 +331,8 @@ def _rounded(shares: tuple[float, ...] | None) -> tuple[float, ...] | None:
 
 def _harm(turns: Sequence[TurnReview], seats: int) -> tuple[tuple[float, ...], ...]:
     """Return what every seat's moves (row) took from every seat (column); negative: gave."""
-    table = [[0.0] * seats for _ in range(seats)]
-    for turn in turns:
-        for other, taken in enumerate(turn.harm):
-            table[turn.seat][other] += taken
-    return tuple(tuple(round(value, 4) for value in row) for row in table)
+    harms = [[t.harm for t in turns if t.seat == seat and t.harm] for seat in range(seats)]
+    return tuple(
+        tuple(round(sum((harm[other] for harm in own), 0.0), 4) for other in range(seats))
+        for own in harms
+    )

@@ -163,20 +163,16 @@ class GameSearch:
         """Return a move's mean value for the mover over the given draws."""
         after, seat = self.log.positions[number].play(move), self.log.turns[number].seat
         nodes = max(MIN_NODES, (nodes or self.nodes) // DRAW_PART)
-        scores, shares, proven, visited = [], [], len(draws) == 1, 0
-        for drawn, chance in draws.items():
-            position = after if after.over else after.reveal(drawn)
-            value = self.value(position, nodes).seen_by(seat, position)
-            proven, visited = proven and value.proven, visited + value.nodes
-            if value.score is not None:
-                scores.append(chance * value.score)
-            if value.shares is not None:
-                shares.append([chance * share for share in value.shares])
+        positions = [after if after.over else after.reveal(drawn) for drawn in draws]
+        values = [self.value(position, nodes).seen_by(seat, position) for position in positions]
+        weighted = list(zip(draws.values(), values, strict=True))
+        scores = [chance * value.score for chance, value in weighted if value.score is not None]
+        shares = [[chance * s for s in value.shares] for chance, value in weighted if value.shares]
         return PositionValue(
             sum(scores) if len(scores) == len(draws) else None,
             tuple(map(sum, zip(*shares, strict=True))) if len(shares) == len(draws) else None,
-            proven,
-            nodes=visited,
+            proven=len(draws) == 1 and values[0].proven,
+            nodes=sum(value.nodes for value in values),
         )
 
 
