@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,11 +88,11 @@ def processor_seconds(parent: psutil.Process, but: int) -> float:
     return total
 
 
-def play(runs: Path, name: str, words: Sequence[str], environment: Mapping[str, str]) -> Any:
+def play(runs: Path, name: str, words: Sequence[str]) -> Any:
     """Start a run and return its process."""
     command = [sys.executable, "-m", "quartet", "tournament", *words, "--out", str(runs / name)]
     quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment)
+    return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
 
 
 def follow(page: Any, other: Any, base: str, name: str, run: Any) -> int:
@@ -126,8 +126,7 @@ def command(game: str, pairs: int, games: int, clock: int, chromium: str) -> Non
     """Play timed games of GAME with and without a page that follows them, alternately."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
-    environment = dict(os.environ)
-    environment.pop("PYTHONUNBUFFERED", None)
+    os.environ.pop("PYTHONUNBUFFERED", None)
     words = [game, "--player", "a=bot", "--player", "b=bot", "--clock", str(clock)]
     words += ["--games", str(games), "--jobs", "1", "--crowded"]
     without, with_page = RunTotals(), RunTotals()
@@ -149,7 +148,7 @@ def command(game: str, pairs: int, games: int, clock: int, chromium: str) -> Non
                     with serving(runs) as (address, _):
                         page.goto(address)
                         page.locator("#lobby").wait_for()
-                        run = play(runs, name, seeded, environment)
+                        run = play(runs, name, seeded)
                         before, started = processor_seconds(here, run.pid), time.monotonic()
                         looked += follow(page, other, re.sub(r"\?.*", "", address), name, run)
                         spent += processor_seconds(here, run.pid) - before
@@ -157,7 +156,7 @@ def command(game: str, pairs: int, games: int, clock: int, chromium: str) -> Non
                         page.goto("about:blank")
                         other.goto("about:blank")
                 else:
-                    run = play(runs, name, seeded, environment)
+                    run = play(runs, name, seeded)
                 if run.wait():
                     raise QuartetError(f"the run {name} ended with status {run.returncode}")
                 (with_page if look else without).add(runs / name)
