@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.rules import Move
-from quartet.review.search import GameSearch, PositionValue
+from quartet.review.logged_game import LoggedGame
+from quartet.review.search import CalibratedEngine, GameSearch, PositionValue
 
 DOUBT = 0.1
 """Search again if the win probability drops by this from before to after the engine's move."""
@@ -179,41 +180,45 @@ class MoveValues:
                 self.known.append((move, value))
 
 
-class GameAnalysis:
+class GameAnalysis(GameSearch):
     """What one engine finds in a game.
 
     Attributes:
-        search, log: Searches of the game, and the game.
+        thresholds: The four thresholds of the labels.
         values: Value of every position, for the seat to move.
         moves: Analysis of every turn, by its number.
     """
 
     def __init__(
-        self, search: GameSearch, thresholds: Sequence[float], candidates: int = 0
+        self,
+        log: LoggedGame,
+        engine: CalibratedEngine,
+        thresholds: Sequence[float],
+        candidates: int = 0,
     ) -> None:
         """Begin an analysis; `run` or `one` does it.
 
         Args:
-            search: Searches of the game.
+            log: The game.
+            engine: The engine.
             thresholds: The four thresholds of the labels.
             candidates: Moves to compare with the one played if that was not good.
         """
-        self.search, self.log = search, search.log
-        self._thresholds, self._candidates = thresholds, candidates
-        self.values = [PositionValue() for _ in self.log.positions]
+        super().__init__(log, engine)
+        self.thresholds, self._candidates = tuple(thresholds), candidates
+        self.values = [PositionValue() for _ in log.positions]
         self.moves: dict[int, MoveAnalysis] = {}
-        search.engine.begin(self.log.match.start.options)
+        engine.begin(log.match.start.options)
 
     def run(self, on_turn: Callable[[int], None] = lambda _: None) -> None:
         """Analyse the game from its end; `on_turn` is called with each turn's number."""
-        search, log = self.search, self.log
-        solved = search.solve_endings()
+        log, solved = self.log, self.solve_endings()
         for number in reversed(range(len(log.positions))):
             position, ended = log.positions[number], number == len(log.turns)
             if number in solved:
                 self.values[number] = solved[number]
             elif ended or log.game.info.chance or not log.is_forced(number):
-                self.values[number] = search.value(position)
+                self.values[number] = self.value(position)
             if not ended:
                 self.moves[number] = self._move(number)
                 on_turn(number)
@@ -222,13 +227,12 @@ class GameAnalysis:
         """Analyse one turn only, without what a search of later positions would have stored."""
         for place in (number + 1, number):
             position = self.log.positions[place]
-            self.values[place] = self.search.solve(position) or self.search.value(position)
+            self.values[place] = self.solve(position) or self.value(position)
         self.moves[number] = self._move(number)
 
     def _move(self, number: int) -> MoveAnalysis:
         """Analyse a turn, and set the value of its position; all later positions have one."""
-        search, log = self.search, self.log
-        turn, before = log.turns[number], self.values[number]
+        log, turn, before = self.log, self.log.turns[number], self.values[number]
         seat, move = turn.seat, turn.move
         played = self.values[number + 1].seen_by(seat, log.positions[number + 1])
         if turn.verdict.lost and any(
@@ -238,8 +242,8 @@ class GameAnalysis:
             played = PositionValue(None, lost if len(lost) == 2 else None, proven=True)
         expected = None
         if move is not None and log.game.info.chance and not before.proven:
-            expected = search.after_move(number, move)
-        moves, nodes = MoveValues(search, number), search.nodes
+            expected = self.after_move(number, move)
+        moves, nodes = MoveValues(self, number), self.nodes
         is_forced, is_legal = log.is_forced(number), move is not None and not turn.verdict.lost
         if move is not None and (is_forced or is_legal):
             moves.known.append((move, expected or played))
@@ -248,16 +252,16 @@ class GameAnalysis:
         elif not is_forced:
             before = moves.compare(before, repeat=is_legal and expected is None)
             loss = moves.loss(expected or played)
-            if is_legal and self._thresholds[0] <= loss < self._thresholds[3]:
+            if is_legal and self.thresholds[0] <= loss < self.thresholds[3]:
                 nodes *= LONG_LOOK
                 moves.look_again(nodes)
                 expected = expected and moves.known[0][1]
-        flawed = moves.loss(expected or played) >= self._thresholds[0]
+        flawed = moves.loss(expected or played) >= self.thresholds[0]
         if flawed and self._candidates:
             moves.add_candidates(self._candidates, nodes, is_exact=before.proven)
         luck = None
         if expected is not None and move is not None:
-            drawn = search.mean(number, move, {turn.drawn: 1.0}, nodes)
+            drawn = self.mean(number, move, {turn.drawn: 1.0}, nodes)
             luck = drawn.minus(expected, seat)
             expected = moves.shift(before, expected)
         ranked = moves.ranked()

@@ -39,7 +39,8 @@ def label(loss: float, thresholds: Sequence[float]) -> str:
 
 def severity(name: str) -> int:
     """Return the rank of a label, from 0; a forfeit is the worst."""
-    return len(LABELS) if name == FORFEITED else LABELS.index(name) if name in LABELS else 0
+    ranks = (*LABELS, FORFEITED)
+    return ranks.index(name) if name in ranks else 0
 
 
 class WeightedLoss(NamedTuple):

@@ -62,20 +62,19 @@ def sample(task: LogTask, cores: tuple[int, ...] | None = None) -> LogResult:
     positions = [p for p in checked.positions if not p.over and len(p.legal()) > 1]
     chosen = random.sample(positions, min(task.positions, len(positions)))
     engine.begin(checked.match.start.options)
-    found = []
-    for position in sorted(chosen, key=lambda position: position.ply):
-        said = engine.analyse(position)
-        if not said.proven:
-            expected = () if said.shares is None else said.shares
-            found.append(
-                CalibrationSample(
-                    task.number, position.ply, position.to_move, said.score, expected, task.shares
-                )
-            )
-    plies = len(checked.turns)
-    return LogResult(
-        task.number, task.name, msgspec.Raw(msgspec.json.encode({"plies": plies, "samples": found}))
-    )
+    searched = [
+        (position, engine.analyse(position))
+        for position in sorted(chosen, key=lambda position: position.ply)
+    ]
+    samples = [
+        CalibrationSample(
+            task.number, position.ply, position.to_move, said.score, said.shares or (), task.shares
+        )
+        for position, said in searched
+        if not said.proven
+    ]
+    value = {"plies": len(checked.turns), "samples": samples}
+    return LogResult(task.number, task.name, msgspec.Raw(msgspec.json.encode(value)))
 
 
 def fit(

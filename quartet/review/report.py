@@ -22,7 +22,7 @@ from quartet.review.document import (
     TurnReview,
 )
 from quartet.review.evaluation import GameAnalysis, MoveAnalysis
-from quartet.review.search import CalibratedEngine, GameSearch, PositionValue
+from quartet.review.search import CalibratedEngine, PositionValue
 
 LINE = 6
 """Moves shown of a principal variation."""
@@ -37,23 +37,23 @@ WORST = 5
 class Report:
     """The presentation of one game's review."""
 
-    def __init__(self, searches: Sequence[GameSearch], thresholds: Sequence[float]) -> None:
-        """Take the searches of every engine, and the four thresholds of the labels.
+    def __init__(self, analyses: Sequence[GameAnalysis]) -> None:
+        """Take the analyses by every engine; the caller may add to them later.
 
-        The verdict of the first engine counts. All searches are of the same log.
+        The verdict of the first engine counts. All analyses are of the same log.
         """
-        self.searches, self.log, self.game = searches, searches[0].log, searches[0].log.game
-        self.thresholds = tuple(thresholds)
+        self.analyses, self.log, self.game = analyses, analyses[0].log, analyses[0].log.game
+        self.thresholds = analyses[0].thresholds
 
-    def review(self, name: str, analyses: Sequence[GameAnalysis]) -> Review:
+    def review(self, name: str) -> Review:
         """Return the whole document; `name` is the log's."""
-        log, info, first = self.log, self.game.info, analyses[0]
-        turns = tuple(self.turn(number, analyses) for number in range(len(log.turns)))
+        log, info = self.log, self.game.info
+        turns = tuple(self.turn(number) for number in range(len(log.turns)))
         scores, places, _ = log.match.standing()
         result = log.match.result
         ended = result is not None and (log.truth[-1].over or result.offender is not None)
         final = tuple(result.shares) if ended and result is not None else ()
-        start = first.values[0].shares
+        start = self.analyses[0].values[0].shares
         losses = [(turn.score_loss if start is None else turn.loss) or 0.0 for turn in turns]
         order = sorted(range(len(turns)), key=lambda number: (-losses[number], number))
         return Review(
@@ -61,7 +61,7 @@ class Report:
             game=info.name,
             title=info.title,
             score_name=info.score_name,
-            engines=tuple(_used(search.engine) for search in self.searches),
+            engines=tuple(_used(analysis.engine) for analysis in self.analyses),
             thresholds=self.thresholds,
             players=tuple(log.players),
             names=tuple(self.game.label(seat) for seat in range(info.players)),
@@ -92,14 +92,14 @@ class Report:
             board=Boards(*map(log.scene.scene, log.truth)).board,
         )
 
-    def turn(self, number: int, analyses: Sequence[GameAnalysis]) -> TurnReview:
-        """Return a turn's review, by the first engine or by all."""
+    def turn(self, number: int) -> TurnReview:
+        """Return a turn's review by all engines."""
         log, turn, truth = self.log, self.log.turns[number], self.log.truth[number]
         seat, move = turn.seat, turn.move
-        first, before = analyses[0].moves[number], analyses[0].values[number]
+        first, before = self.analyses[0].moves[number], self.analyses[0].values[number]
         best, shares = first.best, first.played.shares
         forced = log.is_forced(number)
-        loss, score_loss, label, certain = self._loss(0, first, number)
+        loss, score_loss, label, certain = self._loss(self.analyses[0], number)
         flawed = loss is not None and loss >= self.thresholds[0]
         chosen = first.chosen.shares
         gain, overlooked, count = self._gains(number)
@@ -114,19 +114,13 @@ class Report:
         harm: tuple[float, ...] = ()
         if self.game.info.players > 2 and chosen is not None and before.shares is not None:
             harm = tuple(round(b - a, 4) for a, b in zip(chosen, before.shares, strict=True))
-        kind = (
-            ""
-            if not flawed
-            else "foul"
-            if turn.verdict.lost
-            else "missed win"
-            if missed
-            else "ending"
-            if before.proven
-            else "overlooked"
-            if best_gain is not None and best_gain >= gain + MUCH
-            else "judgement"
-        )
+        kinds = {
+            "foul": turn.verdict.lost,
+            "missed win": missed,
+            "ending": before.proven,
+            "overlooked": best_gain is not None and best_gain >= gain + MUCH,
+        }
+        kind = next((name for name, applies in kinds.items() if applies), "judgement")
         return TurnReview(
             ply=truth.ply,
             seat=seat,
@@ -159,27 +153,25 @@ class Report:
             if flawed and not forced
             else (),
             remarks=log.remarks.get(number, ()),
-            second_opinions=tuple(
-                self._second(engine, analysis.moves[number], number)
-                for engine, analysis in enumerate(analyses[1:], start=1)
-            ),
-            kind=kind,
+            second_opinions=tuple(self._second(other, number) for other in self.analyses[1:]),
+            kind=kind if flawed else "",
         )
 
     def _loss(
-        self, engine: int, found: MoveAnalysis, number: int
+        self, analysis: GameAnalysis, number: int
     ) -> tuple[float | None, float | None, str, bool]:
         """Return what a move lost by one engine.
 
         Returns:
             Win probability lost, the same in the engine's unit, the label, True if that is proven.
         """
-        turn, other, played = self.log.turns[number], found.other, found.chosen
+        turn, found = self.log.turns[number], analysis.moves[number]
+        other, played = found.other, found.chosen
         loss = score_loss = None
         # Solved positions may be scored in results, searched ones in points.
         if other.proven == played.proven:
             score_loss = _lost(other.score, played.score, 3)
-        if self.searches[engine].engine.calibration is not None:
+        if analysis.engine.calibration is not None:
             loss = _lost(other.share(turn.seat), played.share(turn.seat), 4)
         certain = other.proven and played.proven and loss is not None
         if self.log.is_forced(number):
@@ -191,11 +183,11 @@ class Report:
         """Return the label of a loss; empty if the loss is unknown."""
         return "" if loss is None else figures.label(loss, self.thresholds)
 
-    def _second(self, engine: int, found: MoveAnalysis, number: int) -> Second:
+    def _second(self, analysis: GameAnalysis, number: int) -> Second:
         """Return another engine's verdict on a turn."""
-        loss, score_loss, label, _ = self._loss(engine, found, number)
-        best = self._written(number, found.best)
-        return Second(self.searches[engine].engine.name, best, loss, label, score_loss)
+        loss, score_loss, label, _ = self._loss(analysis, number)
+        best = self._written(number, analysis.moves[number].best)
+        return Second(analysis.engine.name, best, loss, label, score_loss)
 
     def _written(self, number: int, move: Move | None) -> str:
         """Return a move in a turn as the judge writes it; "-" for none."""
@@ -269,7 +261,7 @@ class Report:
         If chance follows, the move is compared with the best one by equally short searches, as in
         the review.
         """
-        search, seat = self.searches[0], self.log.turns[number].seat
+        search, seat = self.analyses[0], self.log.turns[number].seat
         value = search.after_move(number, move)
         if best is not None and best.share is not None and self.game.info.chance:
             known = self.log.scene.read(best.move, self.log.truth[number])

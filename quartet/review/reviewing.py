@@ -19,7 +19,7 @@ from quartet.review.document import Attempt, Review, TurnReview
 from quartet.review.evaluation import GameAnalysis
 from quartet.review.logged_game import LoggedGame
 from quartet.review.report import Report
-from quartet.review.search import CalibratedEngine, GameSearch
+from quartet.review.search import CalibratedEngine
 from quartet.review.work import LogResult, LogTask
 
 _engines: dict[tuple[str, str, int | None, str], CalibratedEngine] = {}
@@ -56,19 +56,18 @@ def review(task: LogTask, on_turn: Callable[[int, TurnReview], None] | None = No
         return Review(log=task.name, complaint=checked.complaint or "the log has no turns")
     used = [engine(game, name, task.nodes, task.calibration) for name in task.engines]
     log = LoggedGame(known, checked, task.data, used[0].rules)
-    searches = [GameSearch(log, one) for one in used]
-    report = Report(searches, task.thresholds)
+    analyses = [GameAnalysis(log, used[0], task.thresholds, task.candidates)]
+    report = Report(analyses)
 
     def notify(number: int) -> None:
         if on_turn is not None:
-            on_turn(number, report.turn(number, analyses))
+            on_turn(number, report.turn(number))
 
-    analyses = [GameAnalysis(searches[0], task.thresholds, task.candidates)]
     analyses[0].run(notify)
-    for search in searches[1:]:
-        analyses.append(GameAnalysis(search, task.thresholds))
+    for other in used[1:]:
+        analyses.append(GameAnalysis(log, other, task.thresholds))
         analyses[-1].run()
-    return report.review(task.name, analyses)
+    return report.review(task.name)
 
 
 def attempt(data: bytes, found: Review, used: CalibratedEngine, number: int, text: str) -> Attempt:
@@ -85,9 +84,8 @@ def attempt(data: bytes, found: Review, used: CalibratedEngine, number: int, tex
         TextError, IllegalMoveError: The text is not a legal move.
         QuartetError: There is no such turn, or the engine failed.
     """
-    search = _search(data, found, used, number)
-    used.begin(search.log.match.start.options)
-    return Report([search], found.thresholds).attempt(number, text, found.turns[number])
+    report = Report([_analysis(data, found, used, number)])
+    return report.attempt(number, text, found.turns[number])
 
 
 def again(
@@ -98,19 +96,20 @@ def again(
     Raises:
         QuartetError: There is no such turn, or the engine failed.
     """
-    search = _search(data, found, used, number)
-    analysis = GameAnalysis(search, found.thresholds, candidates)
+    analysis = _analysis(data, found, used, number, candidates)
     analysis.one(number)
-    return Report([search], found.thresholds).turn(number, [analysis])
+    return Report([analysis]).turn(number)
 
 
-def _search(data: bytes, found: Review, used: CalibratedEngine, number: int) -> GameSearch:
-    """Return the searches of a reviewed game. Raises QuartetError if it has no such turn."""
+def _analysis(
+    data: bytes, found: Review, used: CalibratedEngine, number: int, candidates: int = 0
+) -> GameAnalysis:
+    """Begin an analysis of a reviewed game. Raises QuartetError if it has no such turn."""
     known = games.load(found.game)
     log = LoggedGame(known, check(known, data), data, used.rules)
     if number not in range(len(log.turns)):
         raise QuartetError(f"there is no turn {number}; the game has {len(log.turns)}")
-    return GameSearch(log, used)
+    return GameAnalysis(log, used, found.thresholds, candidates)
 
 
 def engine(game: str, name: str, nodes: int | None = None, file: str = "") -> CalibratedEngine:
