@@ -213,10 +213,8 @@ def reliability(
     if len(told) < BINS:
         return None, None, ()
     games_, expected, outcome = (np.array(column) for column in zip(*told, strict=True))
-    order = np.argsort(expected, kind="stable")
-    bin_of = np.empty(len(expected), int)
-    bin_of[order] = np.arange(len(expected)) * BINS // len(expected)
-
+    ranks = np.argsort(np.argsort(expected, kind="stable"))
+    bin_of = ranks * BINS // len(expected)
     names, index = np.unique(games_, return_inverse=True)
 
     def sums(values: Any) -> Any:
