@@ -44,7 +44,7 @@ from core.errors import TextError
     show_default=True,
     help="Factor of the penalty on squared weights (L2).",
 )
-@click.option("--seed", default=1, show_default=True)
+@click.option("--seed", default=1, show_default=True, help="Seed of the boards and random moves.")
 def command(file: Path, count: int, nodes: int, explore: float, penalty: float, seed: int) -> None:
     """Fit the evaluation's weights to self-play and write them to FILE.
 
