@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from core.engine import parse_player
-from core.limits import Limits
+from core.limits import Limits, SearchInfo
 from core.native.clock import now
 from quartet.judge import game as games
 from quartet.review import calibration as calibrations
 from quartet.review import reviewing
-from quartet.review.document import read
+from quartet.review.document import TurnReview, read
 from quartet.review.engines import BOT, Analyser, SearchResult
 from quartet.review.work import LogTask
 from quartet.web import views
+from quartet.web.link import Link
 from quartet.web.openings import Openings
-
-if TYPE_CHECKING:
-    from core.limits import SearchInfo
-    from quartet.review.document import TurnReview
-    from quartet.web.views import Json
-    from quartet.web.worker import Link
+from quartet.web.views import Json
 
 REPORT_EVERY = 0.05
 """Seconds between two reports of a running search."""

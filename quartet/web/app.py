@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from core.engine import MULTIPV, can, options_of, score_unit
 from core.errors import QuartetError
@@ -22,6 +25,7 @@ from quartet.judge.table import table_rules
 from quartet.review import calibration as calibrations
 from quartet.review.engines import BOT
 from quartet.web import events, rules, views
+from quartet.web.data_folder import DataFolder
 from quartet.web.endpoints import body, endpoint, json, read
 from quartet.web.errors import Refused
 from quartet.web.followed_runs import FollowedRuns
@@ -43,15 +47,7 @@ from quartet.web.position_search import PositionSearch
 from quartet.web.security import Guard, is_local, shared_base
 from quartet.web.sessions import MAX_MATCHES, SessionManager
 from quartet.web.sources import Sources, checked, composed
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from starlette.routing import Route
-    from starlette.types import ASGIApp
-
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.views import Json
+from quartet.web.views import Json
 
 STATIC = Path(__file__).resolve().parent / "static"
 TYPES = {

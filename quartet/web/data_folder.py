@@ -6,8 +6,9 @@ import os
 import secrets
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 import platformdirs
@@ -15,9 +16,6 @@ import platformdirs
 from core.errors import QuartetError
 from quartet.arena.files import locked, write_whole
 from quartet.judge.turn import UNREADABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DATA = "QUARTET_DATA"
 """Environment variable that names the data folder."""

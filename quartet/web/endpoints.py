@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -14,9 +15,6 @@ from starlette.routing import Route
 from core.errors import QuartetError
 from quartet.judge.turn import UNREADABLE
 from quartet.web.errors import Refused, answer_to
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_BODY = 2**18
 """Bytes of a request without a log."""

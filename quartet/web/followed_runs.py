@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from core.errors import QuartetError
 from quartet.arena import catalogue, records
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.jsonl import Header
-from quartet.judge.turn import Turn
+from quartet.judge.turn import Result, Turn
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.run_reader import RunReader
+from quartet.web.views import Json, Viewer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from quartet.judge.turn import Result
-    from quartet.web.views import Json, Viewer
-
-    Events = list[tuple[str, Json]]
-    Look = Callable[[], Events]
+Events = list[tuple[str, Json]]
+Look = Callable[[], Events]
 
 LIST_EVERY, RUN_EVERY, LIVE_EVERY = 2.0, 1.0, 0.25
 """Seconds between two checks of the list of runs, of a run, and of a running game."""

@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import threading
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from quartet.arena.processes import no_ctrl_c
 from quartet.web import worker
 from quartet.web.errors import Refused
+from quartet.web.match_worker import MatchSpec
+from quartet.web.views import Json
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from quartet.web.match_worker import MatchSpec
-    from quartet.web.views import Json
-
-    Receive = Callable[[str, Json], None]
+Receive = Callable[[str, Json], None]
 
 DIED = "its process has died"
 ENDED = "this has ended"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import msgspec
 
@@ -15,21 +15,15 @@ from quartet.judge.game import Start
 from quartet.judge.logs import jsonl
 from quartet.judge.process.words import printable
 from quartet.web import views
-from quartet.web.data_folder import RECORD, Record
+from quartet.web.data_folder import RECORD, DataFolder, Record
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
-from quartet.web.jobs import DIED
+from quartet.web.jobs import DIED, Job, Jobs
 from quartet.web.match_worker import MatchSpec, SeatSpec
 from quartet.web.payloads import Delay, MatchRequest, Pace, Source
 from quartet.web.players import seat_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.jobs import Job, Jobs
-    from quartet.web.sources import Sources
-    from quartet.web.views import Json
+from quartet.web.sources import Sources
+from quartet.web.views import Json
 
 MATCHES, LOG = "matches", "log.jsonl"
 

@@ -7,11 +7,14 @@ import threading
 import time
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.errors import QuartetError
+from core.limits import SearchInfo
 from core.native.clock import now
+from core.rules import Move
 from quartet.judge import game as games
+from quartet.judge.game import Start
 from quartet.judge.logs import jsonl, official
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
@@ -19,22 +22,15 @@ from quartet.judge.seats import seating
 from quartet.judge.seats.engine import EngineSeat, hint
 from quartet.judge.seats.person import PersonSeat
 from quartet.judge.seats.players import PERSON, PlayerSpec
-from quartet.judge.seats.seat import ResignError, TakeBackError
+from quartet.judge.seats.seat import ResignError, Seat, TakeBackError
 from quartet.judge.seats.seating import SeatSetup
 from quartet.judge.table import table_rules
-from quartet.judge.turn import Verdict
+from quartet.judge.turn import Turn, Verdict
 from quartet.web import views
 from quartet.web.errors import Refused
-
-if TYPE_CHECKING:
-    from core.limits import SearchInfo
-    from core.rules import Move
-    from quartet.judge.game import Start
-    from quartet.judge.seats.seat import Seat
-    from quartet.judge.turn import Turn
-    from quartet.web.payloads import MatchRequest
-    from quartet.web.views import Json, Viewer
-    from quartet.web.worker import Link
+from quartet.web.link import Link
+from quartet.web.payloads import MatchRequest
+from quartet.web.views import Json, Viewer
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a running search."""

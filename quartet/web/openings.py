@@ -16,28 +16,25 @@ import zlib
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import QuartetError
+from core.rules import Move
 from quartet.arena import catalogue, records
 from quartet.judge import game as games
+from quartet.judge.game import JudgedGame
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.check import check
+from quartet.judge.logs.jsonl import Log
 from quartet.judge.seats.engine import fast_rules
 from quartet.judge.state import GameState
 from quartet.web.payloads import MAX_LOG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from core.rules import Move
-    from quartet.judge.game import JudgedGame
-    from quartet.judge.logs.jsonl import Log
-    from quartet.web.views import Json
+from quartet.web.views import Json
 
 KEY = 8
 """Bytes of a key."""

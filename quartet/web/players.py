@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from core.engine import options_of, write_player
 from core.errors import QuartetError
+from quartet.judge.game import JudgedGame
 from quartet.judge.process.words import printable
 from quartet.judge.seats import players as seating
 from quartet.judge.seats.players import PERSON, PlayerSpec
 from quartet.web.errors import Refused
 from quartet.web.match_worker import SeatSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from quartet.judge.game import JudgedGame
-    from quartet.web.payloads import SeatRequest
+from quartet.web.payloads import SeatRequest
 
 MAX_NAME = 40
 """Characters of a human's name."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from quartet.judge.process.words import printable
 from quartet.web import match_session, views
+from quartet.web.jobs import Job, Jobs
 from quartet.web.openings import Folders
-from quartet.web.sources import LOG, LOGS, shown_name
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from quartet.web.jobs import Job, Jobs
-    from quartet.web.payloads import OpeningsRequest
-    from quartet.web.sources import Sources
-    from quartet.web.views import Json
+from quartet.web.payloads import OpeningsRequest
+from quartet.web.sources import LOG, LOGS, Sources, shown_name
+from quartet.web.views import Json
 
 
 class PositionSearch:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from core.scene import Example, Scene, SceneModule
 from quartet.review.boards import Boards
 from quartet.web import views
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.scene import Example, Scene, SceneModule
-    from quartet.web.views import Json
+from quartet.web.views import Json
 
 
 def examples(name: str) -> Json:

@@ -6,8 +6,10 @@ import math
 import re
 import threading
 import time
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -15,6 +17,8 @@ from core.errors import QuartetError
 from quartet.arena import catalogue, outcome, ratings, records, tuning
 from quartet.arena.catalogue import RecordedRun, known
 from quartet.arena.curves import Curve, curves
+from quartet.arena.outcome import Outcome
+from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.standings import by_seat
 from quartet.arena.store import ResultStore, read_plan
@@ -23,17 +27,9 @@ from quartet.judge import game as games
 from quartet.judge.process.words import printable
 from quartet.web import views
 from quartet.web.errors import Refused
-from quartet.web.payloads import MAX_GAMES
+from quartet.web.payloads import MAX_GAMES, GamesRequest
 from quartet.web.sources import checked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from quartet.arena.outcome import Outcome
-    from quartet.arena.ratings import Rating
-    from quartet.web.payloads import GamesRequest
-    from quartet.web.views import Json
+from quartet.web.views import Json
 
 LOCK_EVERY = 5.0
 """Seconds between two checks whether a process plays a run. A check holds the run's lock

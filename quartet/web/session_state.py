@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from core.errors import QuartetError
 from quartet.judge.turn import UNREADABLE
 from quartet.review.document import read
-from quartet.web.data_folder import RECORD, Record
+from quartet.web.data_folder import RECORD, DataFolder, Record
 from quartet.web.events import Topic
-from quartet.web.payloads import ReviewRequest
-
-if TYPE_CHECKING:
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.jobs import Job
-    from quartet.web.payloads import Source
-    from quartet.web.views import Json
+from quartet.web.jobs import Job
+from quartet.web.payloads import ReviewRequest, Source
+from quartet.web.views import Json
 
 REVIEWS, DOCUMENT = "reviews", "review.json"
 ANALYSES = "analyses"  # never stored

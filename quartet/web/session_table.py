@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from quartet.web.data_folder import DataFolder
 from quartet.web.errors import Refused
 from quartet.web.match_session import MatchSession
 from quartet.web.session_state import AnalysisSession, ReviewSession
-
-if TYPE_CHECKING:
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.views import Json
+from quartet.web.views import Json
 
 MAX_LOADED = 100
 """Sessions that have ended and are wholly in memory, of one kind."""

@@ -6,17 +6,28 @@ import asyncio
 import hashlib
 import secrets
 import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 
 from core.errors import QuartetError
 from quartet.judge import game as games
+from quartet.web.data_folder import DataFolder
 from quartet.web.errors import Refused
+from quartet.web.events import Topic
 from quartet.web.jobs import ENDED, Job, Jobs
 from quartet.web.match_session import LOG, MATCHES, MatchRecord, MatchSession, match_record
-from quartet.web.payloads import MAX_SECONDS, MAX_SEED
+from quartet.web.payloads import (
+    MAX_SECONDS,
+    MAX_SEED,
+    AnalysisRequest,
+    DeeperRequest,
+    MatchRequest,
+    RetryRequest,
+    ReviewRequest,
+)
 from quartet.web.players import player
 from quartet.web.session_state import (
     ANALYSES,
@@ -26,22 +37,8 @@ from quartet.web.session_state import (
     ReviewSession,
 )
 from quartet.web.session_table import SessionTable
-from quartet.web.sources import checked, shown_name
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.events import Topic
-    from quartet.web.payloads import (
-        AnalysisRequest,
-        DeeperRequest,
-        MatchRequest,
-        RetryRequest,
-        ReviewRequest,
-    )
-    from quartet.web.sources import Sources
-    from quartet.web.views import Json
+from quartet.web.sources import Sources, checked, shown_name
+from quartet.web.views import Json
 
 MAX_MATCHES = 16
 """Matches that run at a time."""

@@ -6,30 +6,25 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import QuartetError
+from core.rules import Move
 from quartet.judge import game as games
-from quartet.judge.game import Start
+from quartet.judge.game import JudgedGame, Start
 from quartet.judge.logs.check import check, origin
+from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.process.words import printable
 from quartet.judge.seats.engine import fast_rules
 from quartet.web import openings, views
-from quartet.web.data_folder import RECORD, Record
+from quartet.web.data_folder import RECORD, DataFolder, Record
 from quartet.web.errors import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from core.rules import Move
-    from quartet.judge.game import JudgedGame
-    from quartet.judge.logs.checked import CheckedLog
-    from quartet.web.data_folder import DataFolder
-    from quartet.web.payloads import Source
-    from quartet.web.views import Json
+from quartet.web.payloads import Source
+from quartet.web.views import Json
 
 MAX_LOGS = 64 * 2**20
 """Bytes of all uploaded logs; the one that was uploaded first is dropped first."""

@@ -5,35 +5,31 @@ A view is a whole game: header, turns, scores, and a board with one frame per po
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 
 from core.errors import QuartetError
+from core.limits import SearchInfo
+from core.rules import Move
+from core.scene import Lens, SceneModule
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.game import Start
+from quartet.judge.game import JudgedGame, Start
+from quartet.judge.logs.checked import CheckedLog
+from quartet.judge.logs.jsonl import Header
+from quartet.judge.match import Match
 from quartet.judge.process.words import printable
 from quartet.judge.state import GameState
+from quartet.judge.table import TableRules
 from quartet.judge.turn import Result, Turn
 from quartet.review import calibration as calibrations
 from quartet.review.boards import Boards
 from quartet.review.engines import BOT, SearchResult
 from quartet.web.errors import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from core.limits import SearchInfo
-    from core.rules import Move
-    from core.scene import Lens, SceneModule
-    from quartet.judge.game import JudgedGame
-    from quartet.judge.logs.checked import CheckedLog
-    from quartet.judge.logs.jsonl import Header
-    from quartet.judge.match import Match
-    from quartet.judge.table import TableRules
 
 Json = dict[str, Any]
 MAX_LINES = 100
