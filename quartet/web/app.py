@@ -269,14 +269,15 @@ class Api:
         seats = self.sessions.require(request.scope["links"], id)
         session = self.sessions.matches[id]
         if seats is None:
-            seats = [seat for seat in session.spec.humans if seat not in session.spec.guests]
+            seats = [seat for seat in session.record.humans if seat not in session.record.guests]
         return {**session.shown(), "mine": seats}
 
     def links(self, id: str) -> Json:  # noqa: A002
         """Return the addresses with which others take the seats of guests."""
-        spec, base = self.sessions.matches[id].spec, shared_base(*self._listens)
+        match, base = self.sessions.matches[id].record, shared_base(*self._listens)
         found = [
-            {"seat": seat, "link": f"{base}/?token={spec.seats[seat].link}"} for seat in spec.guests
+            {"seat": seat, "link": f"{base}/?token={match.seats[seat].link}"}
+            for seat in match.guests
         ]
         return {"links": found, "local": is_local(self._listens[0])}
 
@@ -290,7 +291,7 @@ class Api:
         if action == "move" and (payload.parts is None) == (payload.text is None):
             raise Refused("a move is given by parts or by text", 400)
         data = {**msgspec.structs.asdict(payload), "seats": seats}
-        return await self.sessions.request(session, action, **data)
+        return await session.request(action, **data)
 
     def guarded(self, token: str, host: str, port: int) -> ASGIApp:
         """Return the whole server, which answers requests with the token only.

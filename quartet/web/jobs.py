@@ -12,7 +12,7 @@ from typing import Any
 from quartet.arena.processes import no_ctrl_c
 from quartet.web import worker
 from quartet.web.errors import Refused
-from quartet.web.match_worker import MatchSpec
+from quartet.web.match_record import MatchRecord
 from quartet.web.views import Json
 
 Receive = Callable[[str, Json], None]
@@ -51,15 +51,16 @@ class Job:
         """True if the process runs."""
         return self._process.is_alive()
 
-    def begin(self, spec: MatchSpec | None, receive: Receive) -> None:
+    def begin(self, match: tuple[MatchRecord, bytes] | None, receive: Receive) -> None:
         """Give the worker its task.
 
         Args:
-            spec: The match to play; None for a worker that does what is requested.
+            match: The match to play, and its log so far; None for a worker that does what is
+                requested.
             receive: Takes every event in this event loop; the last one is "over".
         """
         self._loop, self._receive = asyncio.get_running_loop(), receive
-        self._connection.send(spec)
+        self._connection.send(match)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -149,7 +150,9 @@ class Jobs:
             self._spare = Job()
         return self._spare
 
-    def start(self, spec: MatchSpec | None = None, receive: Receive | None = None) -> Job:
+    def start(
+        self, match: tuple[MatchRecord, bytes] | None = None, receive: Receive | None = None
+    ) -> Job:
         """Start a task in a worker; arguments as for `Job.begin`."""
         job = self.prepare()
         assert job is not None  # noqa: S101  (nothing starts after `close`)
@@ -165,7 +168,7 @@ class Jobs:
             if receive is not None:
                 receive(event, data)
 
-        job.begin(spec, take)
+        job.begin(match, take)
         loop.call_later(0.1, self.prepare)
         return job
 

@@ -6,64 +6,18 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping
+from typing import Any
 
-import msgspec
-
-from core.errors import QuartetError
-from quartet.judge import game as games
-from quartet.judge.game import Start
 from quartet.judge.logs import jsonl
-from quartet.judge.process.words import printable
 from quartet.web import views
-from quartet.web.data_folder import RECORD, DataFolder, Record
+from quartet.web.data_folder import RECORD, DataFolder
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
-from quartet.web.jobs import DIED, Job, Jobs
-from quartet.web.match_worker import MatchSpec, SeatSpec
-from quartet.web.payloads import Delay, MatchRequest, Pace, Source
-from quartet.web.players import seat_spec
-from quartet.web.sources import Sources
+from quartet.web.jobs import DIED, ENDED, Job, Jobs
+from quartet.web.match_record import MatchRecord
 from quartet.web.views import Json
 
 MATCHES, LOG = "matches", "log.jsonl"
-
-
-class MatchRecord(Record, kw_only=True):
-    """A match in the data folder, next to its log.
-
-    Attributes:
-        payload: The request.
-        seats: Who plays.
-        seed, options, position: The start.
-        pace, delay: As humans have set them last.
-        turns: Number of turns, if the match has ended.
-        places: Places of all seats, if the match was played to its end.
-        ended: True if nothing more will happen.
-        error: Why the match was aborted.
-        text: The judge's log.
-        rematch: Id of the match that follows with the same players; empty if there is none.
-    """
-
-    payload: MatchRequest
-    seats: list[SeatSpec]
-    seed: int
-    options: dict[str, bool | int]
-    position: str | None
-    pace: Pace
-    delay: Delay
-    turns: int = 0
-    places: list[int | None] | None = None
-    ended: bool = False
-    error: str = ""
-    text: str = ""
-    rematch: str = ""
-
-    @property
-    def spec(self) -> MatchSpec:
-        """The match to play."""
-        pace = "pause" if self.pace == "step" else self.pace
-        payload = msgspec.structs.replace(self.payload, pace=pace, delay=self.delay)
-        return MatchSpec(payload, self.seats, Start(self.seed, self.options, self.position))
 
 
 class MatchSession:
@@ -81,7 +35,7 @@ class MatchSession:
     def __init__(self, record: MatchRecord, data: DataFolder, id_: str = "") -> None:
         """`id_` is that of a match in the data folder; a new match is not there before `keep`."""
         self.id, self.kept = id_ or secrets.token_hex(4), bool(id_)
-        self.record, self._data, self.spec = record, data, record.spec
+        self.record, self._data = record, data
         self.topic = Topic(f"match/{self.id}", lambda: {"state": self.shown()})
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.job: Job | None = None
@@ -106,8 +60,8 @@ class MatchSession:
     def view(self) -> Json:
         """The game as browsers show it. Raises QuartetError."""
         if not self._view:
-            log, spec = jsonl.read_log(self.log), self.spec
-            viewer = views.of_header(log.header, spec.engines, runs=spec.running_clocks)
+            log, record = jsonl.read_log(self.log), self.record
+            viewer = views.of_header(log.header, record.engines, runs=record.running_clocks)
             for turn in log.turns:
                 viewer.turn(turn)
             if log.result is not None:
@@ -131,22 +85,30 @@ class MatchSession:
             self.ready.set_result(None)
             self.finish(self.view["result"], "")
             return
-        for seat, who in enumerate(self.spec.seats):
+        record = self.record
+        for seat, who in enumerate(record.seats):
             if who.kind == "program":
                 if who.name not in programs:
                     # in the data folder it is still running
-                    error = f"to resume, restart with --player {who.name}=COMMAND"
-                    self.record.ended, self.record.error = True, error
+                    record.error = f"to resume, restart with --player {who.name}=COMMAND"
+                    record.ended = True
                     return
-                self.spec.seats[seat] = who._replace(command=programs[who.name])
-        self.record.pace = self.spec.payload.pace
-        self.job = jobs.start(self.spec._replace(log=self.log), self.receive)
+                record.seats[seat] = who._replace(command=programs[who.name])
+        if record.pace == "step":
+            record.pace = "pause"
+        self.job = jobs.start((record, self.log), self.receive)
+
+    async def request(self, do: str, **data: Any) -> Json:
+        """Send the worker a request, and return its answer. Raises Refused."""
+        if self.job is None:
+            raise Refused(ENDED)
+        return await self.job.request(do, **data)
 
     def keep(self) -> None:
         """Write the match into the data folder."""
         self.kept = True
         self._torn = not self._data.write(MATCHES, self.id, LOG, self.log)
-        self._data.write(MATCHES, self.id, RECORD, self.record)
+        self._note()
 
     def unload(self) -> None:
         """Drop what can be read from the data folder again."""
@@ -166,8 +128,8 @@ class MatchSession:
             "thinking": thinking,
             "pace": self.record.pace,
             "delay": self.record.delay,
-            "people": self.spec.humans,
-            "guests": self.spec.guests,
+            "people": self.record.humans,
+            "guests": self.record.guests,
             "ended": self.ended,
             "error": self.record.error,
             "rematch": self.record.rematch,
@@ -175,7 +137,7 @@ class MatchSession:
 
     def seats(self, links: list[str] | None) -> list[int]:
         """Return the seats that these keys open; all for None, which is the server's token."""
-        who = enumerate(self.spec.seats)
+        who = enumerate(self.record.seats)
         return [seat for seat, one in who if links is None or (one.link and one.link in links)]
 
     def line(self) -> Json:
@@ -249,48 +211,10 @@ class MatchSession:
         """Take the whole log, or new lines of it."""
         self._log = log if whole else self._log + log
         if self.kept and (whole or (log and self._torn)):
-            was_torn = self._torn
-            self._torn = not self._data.write(MATCHES, self.id, LOG, self._log)
-            if was_torn and not self._torn:
-                self._note()
+            self.keep()
         elif self.kept and log:
             self._torn = not self._data.append(MATCHES, self.id, LOG, log)
 
     def _note(self) -> None:
         if self.kept:
             self._data.write(MATCHES, self.id, RECORD, self.record)
-
-
-def match_record(
-    payload: MatchRequest, sources: Sources, programs: Mapping[str, str]
-) -> MatchRecord:
-    """Return a new match; `programs` are commands by name. Raises QuartetError."""
-    game = games.load(payload.game)
-    views.check_options(game, payload.options)
-    if len(payload.seats) != game.info.players:
-        raise QuartetError(f"{payload.game} has {game.info.players} seats")
-    seats = [seat_spec(game, seat, programs) for seat in payload.seats]
-    start = Start(payload.seed, payload.options)
-    if payload.source is not None:
-        located = sources.located(payload.source)
-        if located.game is not game:
-            raise Refused(f"this is a position of {located.game.info.name}", 400)
-        start, shift = located.start(), located.shift
-        seats = [*seats[shift:], *seats[:shift]]
-        payload = msgspec.structs.replace(
-            payload,
-            seats=[*payload.seats[shift:], *payload.seats[:shift]],
-            source=Source(game=payload.game, position=start.text, options=dict(start.options)),
-        )
-    return MatchRecord(
-        game=payload.game,
-        players=[None if seat.kind == "nobody" else printable(seat.name) for seat in seats],
-        time=time.time(),
-        payload=payload,
-        seats=seats,
-        seed=start.seed,
-        options=dict(start.options),
-        position=start.text,
-        pace=payload.pace,
-        delay=payload.delay,
-    )

@@ -5,16 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from contextlib import ExitStack
-from functools import partial
-from typing import NamedTuple
 
 from core.errors import QuartetError
 from core.limits import SearchInfo
 from core.native.clock import now
 from core.rules import Move
 from quartet.judge import game as games
-from quartet.judge.game import Start
 from quartet.judge.logs import jsonl, official
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub
@@ -29,8 +25,8 @@ from quartet.judge.turn import Turn, Verdict
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.link import Link
-from quartet.web.payloads import MatchRequest
-from quartet.web.views import Json, Viewer
+from quartet.web.match_record import MatchRecord
+from quartet.web.views import Json
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a running search."""
@@ -38,116 +34,46 @@ SLACK = 0.01
 """Seconds that a human's clock may run on, so that the match certainly sees it used up."""
 
 
-class SeatSpec(NamedTuple):
-    """Who takes a seat of a match.
-
-    Attributes:
-        kind: person, engine, program or nobody.
-        name: Name to show.
-        command: Command of a program, or an engine with its options.
-        seconds: Seconds per search of an engine.
-        nodes: Nodes per search of an engine.
-        link: Key of a guest's link to the seat; empty for any other player.
-    """
-
-    kind: str
-    name: str = ""
-    command: str = ""
-    seconds: float | None = None
-    nodes: int | None = None
-    link: str = ""
-
-    @property
-    def is_limited(self) -> bool:
-        """True for an engine that searches by its own limits, not by the match's clock."""
-        return self.seconds is not None or self.nodes is not None
-
-
-class MatchSpec(NamedTuple):
-    """A match to play.
-
-    Attributes:
-        payload: The request: game, clocks and pace.
-        seats: Who plays, in the match's order of seats.
-        start: First position.
-        log: The game so far, if it is resumed.
-    """
-
-    payload: MatchRequest
-    seats: list[SeatSpec]
-    start: Start
-    log: bytes = b""
-
-    @property
-    def humans(self) -> list[int]:
-        """The seats of humans."""
-        return [seat for seat, who in enumerate(self.seats) if who.kind == "person"]
-
-    @property
-    def guests(self) -> list[int]:
-        """The seats of humans with a link."""
-        return [seat for seat, who in enumerate(self.seats) if who.link]
-
-    @property
-    def engines(self) -> dict[int, str]:
-        """Built-in players by seat."""
-        return {seat: who.command for seat, who in enumerate(self.seats) if who.kind == "engine"}
-
-    @property
-    def running_clocks(self) -> list[bool]:
-        """For every seat whether its clock runs."""
-        return [
-            who.kind == "program"
-            or (who.kind == "person" and self.payload.person_clock)
-            or (who.kind == "engine" and not who.is_limited)
-            for who in self.seats
-        ]
-
-
 class MatchWorker:
     """Plays the match, sends the server what happens, and takes moves from it."""
 
-    def __init__(self, link: Link, spec: MatchSpec) -> None:
-        self._link, self._spec = link, spec
-        self._game = games.load(spec.payload.game)
-        self._scene = views.scenes(spec.payload.game)
+    def __init__(self, link: Link, record: MatchRecord, log: bytes) -> None:
+        """`log` is the game so far, if it is resumed."""
+        self._link, self._record, self._log = link, record, log
+        self._game = games.load(record.game)
+        self._scene = views.scenes(record.game)
         self._lock = threading.RLock()
         self._moves: queue.Queue[Move | Exception] = queue.Queue()
         self._asking: Match | None = None  # while a human is asked for a move
         self._resigned: set[int] = set()
-        self._pace, self._delay = spec.payload.pace, spec.payload.delay
-        self._steps = int(self._pace == "step")
+        self._pace, self._delay, self._steps = str(record.pace), record.delay, 0
         self._pace_changed = threading.Condition()
         self._reported = 0.0
         self._match: Match
-        self._viewer: Viewer
+        self._viewer: views.Viewer
 
     def run(self) -> None:
         """Play the match to its end; the last event is `end`."""
-        spec, game, error, text, result = self._spec, self._game, "", "", None
-        payload = spec.payload
+        record, game, error, text, result = self._record, self._game, "", "", None
+        names = [None if who.kind == "nobody" else who.name for who in record.seats]
         try:
-            with ExitStack() as cleanup:
-                seats = self._seats(cleanup)
-                table = table_rules(
-                    game.info,
-                    ms=[payload.clock] * len(seats),
-                    cpu=payload.cpu,
-                    disqualify=payload.disqualify,
-                )
-                names = [None if who.kind == "nobody" else who.name for who in spec.seats]
-                turns = jsonl.read_log(spec.log).turns if spec.log else ()
-                self._resigned = {turn.seat for turn in turns if turn.verdict is Verdict.RESIGNED}
-                self._match = Match(
-                    game, seats, names, table, spec.start, watchers=[self], recorded=turns
-                )
+            table = table_rules(
+                game.info,
+                ms=[record.payload.clock] * len(names),
+                cpu=record.payload.cpu,
+                disqualify=record.payload.disqualify,
+            )
+            turns = jsonl.read_log(self._log).turns if self._log else ()
+            self._resigned = {turn.seat for turn in turns if turn.verdict is Verdict.RESIGNED}
+            with Match(
+                game, self._seats(), names, table, record.start, watchers=[self], recorded=turns
+            ) as self._match:
                 if self._match.position.over:
                     raise QuartetError("the game is over in this position")  # noqa: TRY301
                 threading.Thread(target=self._link.serve, args=(self._answer,), daemon=True).start()
                 if not turns:
                     self.taken_back(self._match)
-                for _ in self._match.play():
-                    self._before_turn()
+                self._match.play_out()
             text = "" if game.info.lines is None else self._text()
             result = self._viewer.view["result"]
         except QuartetError as failure:
@@ -161,18 +87,19 @@ class MatchWorker:
         """Do nothing: `taken_back` sends the state."""
 
     def turn(self, match: Match, turn: Turn) -> None:
-        del match
+        """Send the turn, and wait for the next one."""
         self._link.send("turn", log=jsonl.line(turn), **self._viewer.turn(turn))
+        self._before_turn(match)
 
     def taken_back(self, match: Match) -> None:
         """Send the whole view, and wait for the next turn."""
-        spec = self._spec
-        self._viewer = views.of_match(match, runs=spec.running_clocks, engines=spec.engines)
+        record = self._record
+        self._viewer = views.of_match(match, runs=record.running_clocks, engines=record.engines)
         for turn in match.turns:
             self._viewer.turn(turn)
         log = b"".join(map(jsonl.line, (jsonl.header(match), *match.turns)))
         self._link.send("view", view=self._viewer.view, log=log)
-        self._before_turn()
+        self._before_turn(match)
 
     def end(self, match: Match) -> None:
         assert match.result is not None  # noqa: S101  (the game has ended)
@@ -181,14 +108,11 @@ class MatchWorker:
 
     # The pace.
 
-    def _before_turn(self) -> None:
+    def _before_turn(self, match: Match) -> None:
         """Wait before a turn of a player that is no human."""
-        match = self._match
-        if match.result is None and match.next_turn():
-            seat = match.position.to_move
-            if seat not in self._spec.humans:
-                self._wait()
-                self._link.send("thinking", seat=seat, info=None)
+        if match.next_turn() and match.position.to_move not in self._record.humans:
+            self._wait()
+            self._link.send("thinking", seat=match.position.to_move, info=None)
 
     def _wait(self) -> None:
         until = time.monotonic() + self._delay / 1000
@@ -202,36 +126,35 @@ class MatchWorker:
 
     # The players.
 
-    def _seats(self, cleanup: ExitStack) -> list[Seat | None]:
+    def _seats(self) -> list[Seat | None]:
         """Make the seats. Raises QuartetError."""
-        spec, game = self._spec, self._game
+        record, game = self._record, self._game
         programs = {
             number: PlayerSpec.parse(game.info.name, who.command)
-            for number, who in enumerate(spec.seats)
+            for number, who in enumerate(record.seats)
             if who.kind == "program"
         }
-        environment = seating.start_environment(game, spec.start, programs.values())
-        shared, seats = hub(), []
-        for number, who in enumerate(spec.seats):
+        environment = seating.start_environment(game, record.start, programs.values())
+        shared = hub()
+        seats: list[Seat | None] = []
+        for number, who in enumerate(record.seats):
             seat: Seat | None = None
             if who.kind == "person":
-                seat = PersonSeat(self._choose, clocked=spec.payload.person_clock)
+                seat = PersonSeat(self._choose, clocked=record.payload.person_clock)
             elif who.kind == "program":
-                setup = SeatSetup(programs[number], seed=spec.start.seed, env=environment)
-                seat = seating.program_seat(game, setup, spec.start, number, shared)
+                setup = SeatSetup(programs[number], seed=record.seed, env=environment)
+                seat = seating.program_seat(game, setup, record.start, number, shared)
             elif who.kind == "engine":
                 seat = EngineSeat(
                     game.info.name,
                     who.command,
-                    spec.start.seed,
+                    record.seed,
                     nodes=who.nodes,
                     seconds=who.seconds,
                     clock=not who.is_limited,
                     report=self._report,
                 )
                 seat.clocked = not who.is_limited
-            if seat is not None:
-                cleanup.callback(seat.close)
             seats.append(seat)
         return seats
 
@@ -246,9 +169,8 @@ class MatchWorker:
 
     def _text(self) -> str:
         """Return the judge's log, with the names of humans."""
-        named = any(
-            who.kind == "person" and (who.link or who.name != PERSON) for who in self._spec.seats
-        )
+        humans = [who for who in self._record.seats if who.kind == "person"]
+        named = any(who.link or who.name != PERSON for who in humans)
         return official.text(self._match, named=named)
 
     # The humans.
@@ -266,12 +188,12 @@ class MatchWorker:
             "seat": seat,
             "step": step,
             "position": position,
-            "can_undo": match.can_take_back and not self._spec.guests,
+            "can_undo": match.can_take_back and not self._record.guests,
         }
         with self._lock:
             self._asking = match
         self._link.send("asking", asking=asking)
-        left = match.clocks[seat] / 1000 + SLACK if self._spec.payload.person_clock else None
+        left = match.clocks[seat] / 1000 + SLACK if self._record.payload.person_clock else None
         try:
             answer = self._moves.get(timeout=left)
         except queue.Empty:
@@ -309,11 +231,11 @@ class MatchWorker:
                 raise Refused("it is not your turn")
             if request["step"] != len(match.turns):
                 raise Refused(f"the game is at step {len(match.turns)}: reload the page")
-            if action in {"hint", "undo"} and self._spec.guests:
+            if action in {"hint", "undo"} and self._record.guests:
                 raise Refused("a game with a guest has no hints, and no move is taken back")
             if action == "hint":
-                call = partial(self._link.answer, request, lambda _: self._hint(match))
-                threading.Thread(target=call, daemon=True).start()
+                args = request, self._hint
+                threading.Thread(target=self._link.answer, args=args, daemon=True).start()
                 return None
             if action == "undo":
                 if not match.can_take_back:
@@ -334,7 +256,7 @@ class MatchWorker:
 
     def _resign(self, seat: int | None, allowed: list[int] | None) -> Json:
         """Resign for a human; `allowed` are the seats of a guest who asks for it."""
-        humans = self._spec.humans if allowed is None else allowed
+        humans = self._record.humans if allowed is None else allowed
         asked = None if self._asking is None else self._asking.position.to_move
         if seat is None:
             seat = humans[0] if asked is None and len(humans) == 1 else asked
@@ -346,6 +268,6 @@ class MatchWorker:
             self._stop_asking()
         return {}
 
-    def _hint(self, match: Match) -> Json:
-        position = match.position
-        return views.written(self._scene, hint(match), position)
+    def _hint(self, _: Json) -> Json:
+        position = self._match.position
+        return views.written(self._scene, hint(self._match), position)

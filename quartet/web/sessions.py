@@ -17,8 +17,9 @@ from quartet.judge import game as games
 from quartet.web.data_folder import DataFolder
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
-from quartet.web.jobs import ENDED, Job, Jobs
-from quartet.web.match_session import LOG, MATCHES, MatchRecord, MatchSession, match_record
+from quartet.web.jobs import Job, Jobs
+from quartet.web.match_record import MatchRecord, match_record, player
+from quartet.web.match_session import LOG, MATCHES, MatchSession
 from quartet.web.payloads import (
     MAX_SECONDS,
     MAX_SEED,
@@ -28,7 +29,6 @@ from quartet.web.payloads import (
     RetryRequest,
     ReviewRequest,
 )
-from quartet.web.players import player
 from quartet.web.session_state import (
     ANALYSES,
     REVIEWS,
@@ -160,7 +160,7 @@ class SessionManager:
                 await asyncio.to_thread(match_record, payload, self.sources, self.programs),
                 self._data,
             )
-            session.job = self.jobs.start(session.spec, session.receive)
+            session.job = self.jobs.start((session.record, b""), session.receive)
             await session.ready
         finally:
             self._starting -= 1
@@ -213,14 +213,7 @@ class SessionManager:
             return session.record.text
         if info.chance:
             raise Refused("the log reveals what will be drawn: save it after the game")
-        return str((await self.request(session, "text"))["text"])
-
-    @staticmethod
-    async def request(session: MatchSession, do: str, **data: Any) -> Json:
-        """Send the worker of a match a request, and return its answer. Raises Refused."""
-        if session.job is None:
-            raise Refused(ENDED)
-        return await session.job.request(do, **data)
+        return str((await session.request("text"))["text"])
 
     def match_log(self, id: str) -> tuple[bytes, bool]:  # noqa: A002
         """Return the log of a match so far, and whether the match is running. Raises Refused."""

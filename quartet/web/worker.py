@@ -20,8 +20,8 @@ def main(connection: Connection) -> None:
     processes.busy.set()
     link = Link(connection)
     try:
-        spec = connection.recv()
+        match = connection.recv()
     except EOFError:
         return
-    worker = AnalysisWorker(link) if spec is None else MatchWorker(link, spec)
+    worker = AnalysisWorker(link) if match is None else MatchWorker(link, *match)
     worker.run()
