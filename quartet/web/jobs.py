@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -16,11 +17,14 @@ from quartet.web.match_record import MatchRecord
 from quartet.web.views import Json
 
 Receive = Callable[[str, Json], None]
-
 DIED = "its process has died"
 ENDED = "this has ended"
 END_SECONDS = 5.0
 """Seconds in which a worker must end its programs before it is killed."""
+
+
+def ignore(event: str, data: Json) -> None:
+    """Do nothing with an event."""
 
 
 class Job:
@@ -37,19 +41,15 @@ class Job:
         with no_ctrl_c():
             self._process.start()
         theirs.close()
-        self._loop: asyncio.AbstractEventLoop
-        self._receive: Receive
+        self._loop = asyncio.get_running_loop()
+        self._receive: Receive = ignore
         self._numbers = count()
-        self._pending: dict[int, tuple[asyncio.Future[Json], Receive | None]] = {}
+        self._pending: dict[int, tuple[asyncio.Future[Json], Receive]] = {}
         self._sending = asyncio.Lock()
-        self._reader: threading.Thread | None = None
         self._closing = threading.Lock()
         self.over = False
-
-    @property
-    def is_alive(self) -> bool:
-        """True if the process runs."""
-        return self._process.is_alive()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def begin(self, match: tuple[MatchRecord, bytes] | None, receive: Receive) -> None:
         """Give the worker its task.
@@ -59,12 +59,11 @@ class Job:
                 requested.
             receive: Takes every event in this event loop; the last one is "over".
         """
-        self._loop, self._receive = asyncio.get_running_loop(), receive
-        self._connection.send(match)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._receive = receive
+        with suppress(OSError):  # it has just died: "over" follows
+            self._connection.send(match)
 
-    async def request(self, do: str, receive: Receive | None = None, **data: Any) -> Json:
+    async def request(self, do: str, receive: Receive = ignore, **data: Any) -> Json:
         """Send the worker a request, and return its answer. Raises Refused.
 
         Args:
@@ -100,28 +99,26 @@ class Job:
             if self._process.is_alive():
                 self._process.kill()
                 self._process.join()
-            if self._reader is not None:
-                self._reader.join()
+            self._reader.join()
             self._connection.close()
 
     def _read(self) -> None:
-        event = ""
-        while event != "over":
-            try:
-                event, data = self._connection.recv()
-            except (EOFError, OSError):
-                event, data = "over", {}
-            try:
-                self._loop.call_soon_threadsafe(self._take, event, data)
-            except RuntimeError:  # the loop has ended
-                return
+        with suppress(RuntimeError):  # the loop has ended
+            with suppress(EOFError, OSError):
+                while True:
+                    self._loop.call_soon_threadsafe(self._take, *self._connection.recv())
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        """Note that the process has ended, and release what belonged to it."""
+        self.over = True
+        self._loop.run_in_executor(None, self.close)
+        for answer, _ in self._pending.values():
+            if not answer.done():
+                answer.set_result({"error": DIED, "status": 409})
+        self._receive("over", {})
 
     def _take(self, event: str, data: Json) -> None:
-        if event == "over":
-            self.over = True
-            for answer, _ in self._pending.values():
-                if not answer.done():
-                    answer.set_result({"error": DIED, "status": 409})
         number = data.pop("request", None)
         if number is None:
             self._receive(event, data)
@@ -129,11 +126,12 @@ class Job:
         answer, receive = self._pending[number]
         if event == "reply":
             del self._pending[number]
-        if not answer.done():
-            if event == "reply":
-                answer.set_result(data)
-            elif receive is not None:
-                receive(event, data)
+        if answer.done():  # the request was cancelled
+            return
+        if event == "reply":
+            answer.set_result(data)
+        else:
+            receive(event, data)
 
 
 class Jobs:
@@ -141,39 +139,28 @@ class Jobs:
 
     def __init__(self) -> None:
         self._spare: Job | None = None
-        self._all: set[Job] = set()
+        self._all: list[Job] = []
         self._closed = False
 
     def prepare(self) -> Job | None:
         """Start the spare worker if there is none."""
-        if not self._closed and (self._spare is None or not self._spare.is_alive):
+        if not self._closed and (self._spare is None or self._spare.over):
             self._spare = Job()
+            self._all = [*(job for job in self._all if not job.over), self._spare]
         return self._spare
 
     def start(
-        self, match: tuple[MatchRecord, bytes] | None = None, receive: Receive | None = None
+        self, match: tuple[MatchRecord, bytes] | None = None, receive: Receive = ignore
     ) -> Job:
         """Start a task in a worker; arguments as for `Job.begin`."""
         job = self.prepare()
         assert job is not None  # noqa: S101  (nothing starts after `close`)
         self._spare = None
-        self._all.add(job)
-        loop = asyncio.get_running_loop()
-
-        def take(event: str, data: Json) -> None:
-            if event == "over":
-                self._all.discard(job)
-                if not self._closed:
-                    loop.run_in_executor(None, job.close)
-            if receive is not None:
-                receive(event, data)
-
-        job.begin(match, take)
-        loop.call_later(0.1, self.prepare)
+        job.begin(match, receive)
+        asyncio.get_running_loop().call_later(0.1, self.prepare)
         return job
 
     async def close(self) -> None:
         """End all workers."""
         self._closed = True
-        jobs = [*self._all, *([self._spare] if self._spare else [])]
-        await asyncio.gather(*(asyncio.to_thread(job.close) for job in jobs))
+        await asyncio.gather(*(asyncio.to_thread(job.close) for job in self._all))
