@@ -16,7 +16,7 @@ from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.run_reader import RunReader
-from quartet.web.views import Json, Viewer
+from quartet.web.views import Json
 
 Events = list[tuple[str, Json]]
 Look = Callable[[], Events]
@@ -133,7 +133,7 @@ class LiveGame:
         self._reader, self._number = reader, number
         self._file = reader.folder / records.live_name(number)
         self._offset = 0
-        self._viewer: Viewer | None = None
+        self._viewer: views.Viewer | None = None
         self._over = False
         self._patience = MAX_MISSING
 
@@ -183,7 +183,7 @@ class LiveGame:
             commands = self._reader.commands()
             engines = {s: commands.get(name or "", "") for s, name in enumerate(record.players)}
             clocks = self._reader.clocks(self._number, record.players)
-            self._viewer = views.of_header(record, engines, ms=clocks)
+            self._viewer = views.Viewer(record, engines=engines, ms=clocks)
             source = {"run": self._reader.name, "number": self._number}
             self._viewer.view = {"source": source, **self._viewer.view}
             return []

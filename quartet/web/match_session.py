@@ -61,12 +61,8 @@ class MatchSession:
         """The game as browsers show it. Raises QuartetError."""
         if not self._view:
             log, record = jsonl.read_log(self.log), self.record
-            viewer = views.of_header(log.header, record.engines, runs=record.running_clocks)
-            for turn in log.turns:
-                viewer.turn(turn)
-            if log.result is not None:
-                viewer.end(log.result)
-            self._view = self._about(viewer.view)
+            viewer = views.Viewer(log.header, runs=record.running_clocks, engines=record.engines)
+            self._view = self._about(viewer.replay(log.turns, log.result).view)
         return self._view
 
     def _about(self, view: Json) -> Json:

@@ -94,10 +94,10 @@ class MatchWorker:
     def taken_back(self, match: Match) -> None:
         """Send the whole view, and wait for the next turn."""
         record = self._record
-        self._viewer = views.of_match(match, runs=record.running_clocks, engines=record.engines)
-        for turn in match.turns:
-            self._viewer.turn(turn)
-        log = b"".join(map(jsonl.line, (jsonl.header(match), *match.turns)))
+        header = jsonl.header(match)
+        viewer = views.Viewer(header, runs=record.running_clocks, engines=record.engines)
+        self._viewer = viewer.replay(match.turns)
+        log = b"".join(map(jsonl.line, (header, *match.turns)))
         self._link.send("view", view=self._viewer.view, log=log)
         self._before_turn(match)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import msgspec
 
@@ -18,13 +18,12 @@ from core.rules import Move
 from core.scene import Lens, SceneModule
 from quartet import registry
 from quartet.judge import game as games
-from quartet.judge.game import JudgedGame, Start
+from quartet.judge.game import JudgedGame
+from quartet.judge.logs import jsonl
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.logs.jsonl import Header
-from quartet.judge.match import Match
 from quartet.judge.process.words import printable
 from quartet.judge.state import GameState
-from quartet.judge.table import TableRules
 from quartet.judge.turn import Result, Turn
 from quartet.review import calibration as calibrations
 from quartet.review.boards import Boards
@@ -50,39 +49,40 @@ class Viewer:
 
     def __init__(
         self,
-        game: JudgedGame,
-        names: Sequence[str | None],
-        table: TableRules,
-        start: Start,
-        first: Any,
+        header: Header,
         *,
-        runs: Sequence[bool] | None = None,
+        runs: Sequence[bool] = (),
         engines: Mapping[int, str] | None = None,
+        ms: Sequence[float | None] = (),
     ) -> None:
         """Begin a game.
 
         Args:
-            game: Rules of play.
-            names: Players; None for an empty seat.
-            table: Table rules.
-            start: How the first position came about.
-            first: The position before the first turn.
+            header: Header of its log.
             runs: For each seat, True if its clock runs; by default every player's.
             engines: Built-in players by seat, if known. Their scores become win probabilities.
+            ms: Clock of each seat in milliseconds, if known; official logs do not name it.
+
+        Raises QuartetError.
         """
-        self.game, self.table = game, table
+        self.game = game = games.load(header.game)
+        start, names, info = header.start(), header.players, game.info
+        first = start.position(game.position)
+        for seat, name in enumerate(names):
+            first = first.without(seat) if name is None else first
+        table = header.table(game)
+        clocks = zip(ms or table.clocks, table.clocks, strict=True)
+        table = replace(table, clocks=tuple(round(own or usual) for own, usual in clocks))
         clocked = list(runs or [name is not None for name in names])
         self._state = GameState(game, table, first, clocked)
-        self._scene = scenes(game.info.name)
+        self._scene = scenes(info.name)
         self._boards = Boards(self._scene.scene(first))
-        self._clocks = self._state.clocks
         self._known = {
             seat: found
             for seat, name in (engines or {}).items()
             if name.partition(":")[0] == BOT
-            and (found := calibrations.of_engine(game.info.name, BOT)) is not None
+            and (found := calibrations.of_engine(info.name, BOT)) is not None
         }
-        info = game.info
         self.view: Json = {
             "game": info.name,
             "title": info.title,
@@ -95,7 +95,7 @@ class Viewer:
                 "ms": list(table.clocks),
                 "runs": clocked,
             },
-            "clocks": self._clocks,
+            "clocks": self._state.clocks,
             "board": msgspec.structs.asdict(self._boards.board),
             "turns": [],
             "start": {"seed": start.seed, "options": dict(start.options), "position": start.text},
@@ -132,9 +132,17 @@ class Viewer:
             "frame": self._boards.board.frames[-1],
             "hands": self._boards.hands,
             "scores": view["scores"][-1],
-            "clocks": list(self._clocks),
+            "clocks": list(self._state.clocks),
             **now,
         }
+
+    def replay(self, turns: Iterable[Turn], result: Result | None = None) -> Self:
+        """Add turns, and the result if there is one; return this."""
+        for turn in turns:
+            self.turn(turn)
+        if result is not None:
+            self.end(result)
+        return self
 
     def end(self, result: Result) -> Json:
         """Add the result, and return it."""
@@ -199,7 +207,7 @@ class Viewer:
             "reason": printable(turn.reason),
             "seconds": turn.seconds,
             "ms": turn.ms,
-            "clock": None if self.table.per_move else self._clocks[turn.seat],
+            "clock": None if self._state.table.per_move else self._state.clocks[turn.seat],
             "drawn": None if turn.drawn is None else newest,
             "info": None if turn.info is None else self.info(turn.info, turn.seat, before, move),
             "said": _remarks(words),
@@ -270,51 +278,11 @@ def of_log(checked: CheckedLog, ms: Sequence[float | None] = ()) -> Json:
     match = checked.match
     if match is None:
         raise QuartetError(checked.complaint or "the log has no game")
-    viewer = Viewer(
-        checked.game,
-        [None if name is None else name.removeprefix("COMMAND: ") for name in match.names],
-        _clocked(match.table, ms),
-        match.start,
-        checked.positions[0],
-    )
-    for turn in match.turns:
-        viewer.turn(turn)
-    viewer.view["notes"] = list(checked.notes)
-    viewer.view["complaint"] = checked.complaint or ""
-    if match.result is not None and checked.agrees:
-        viewer.end(match.result)
-    return viewer.view
-
-
-def _clocked(table: TableRules, ms: Sequence[float | None]) -> TableRules:
-    """Return table rules with other clocks, where they are known."""
-    clocks = zip(ms or table.clocks, table.clocks, strict=True)
-    return replace(table, clocks=tuple(round(own or usual) for own, usual in clocks))
-
-
-def of_match(match: Match, **more: Any) -> Viewer:
-    """Return the viewer of a match before its first turn; `more` as for Viewer."""
-    return Viewer(match.game, match.names, match.table, match.start, match.first(), **more)
-
-
-def of_header(
-    header: Header,
-    engines: Mapping[int, str],
-    runs: Sequence[bool] | None = None,
-    ms: Sequence[float | None] = (),
-) -> Viewer:
-    """Return the viewer of a game by the header of its log, other arguments as for Viewer and
-    `of_log`.
-
-    Raises QuartetError.
-    """
-    game = games.load(header.game)
-    start = header.start()
-    first = start.position(game.position)
-    for seat, name in enumerate(header.players):
-        first = first.without(seat) if name is None else first
-    table = _clocked(header.table(game), ms)
-    return Viewer(game, header.players, table, start, first, runs=runs, engines=engines)
+    names = tuple(name and name.removeprefix("COMMAND: ") for name in match.names)
+    header = msgspec.structs.replace(jsonl.header(match), players=names)
+    result = match.result if checked.agrees else None
+    notes = {"notes": list(checked.notes), "complaint": checked.complaint or ""}
+    return Viewer(header, ms=ms).replay(match.turns, result).view | notes
 
 
 def position(
