@@ -6,10 +6,9 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -73,11 +72,12 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        headers = Headers(scope=scope)
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        connection = HTTPConnection(scope)
+        headers = connection.headers
+        given = [key for key in connection.query_params.getlist("token") if key]
         is_entry = scope["path"] == "/" and scope["method"] == "GET"
         entering = given if is_entry else []
-        kept = self._kept(headers)
+        kept = self._kept(connection)
         known = [*entering, *kept]
         is_full = any(map(self._is_token, known))
         links = [key for key in dict.fromkeys(known) if self._match_of(key)][:MAX_LINKS]
@@ -141,16 +141,12 @@ class Guard:
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
 
-    def _kept(self, headers: Headers) -> list[str]:
+    def _kept(self, connection: HTTPConnection) -> list[str]:
         """Return the token and keys in the headers of a request, unchecked."""
-        given = [headers.get("authorization", "").removeprefix("Bearer ")]
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            cookies = SimpleCookie()
-        given += [cookies[name].value for name in (self._cookie,) if name in cookies]
-        seats = self._cookie + "-seats"
-        return [*given, *(cookies[seats].value.split(".") if seats in cookies else ())]
+        cookies = connection.cookies
+        bearer = connection.headers.get("authorization", "").removeprefix("Bearer ")
+        seats = cookies.get(self._cookie + "-seats", "").split(".")
+        return [bearer, cookies.get(self._cookie, ""), *seats]
 
 
 def is_local(host: str) -> bool:
