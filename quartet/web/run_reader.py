@@ -67,8 +67,8 @@ class RunReader:
         self._rated: tuple[list[Rating] | None, str | None] | None = None
         self._shown: Json = {}
 
-    def refresh(self) -> None:
-        """Read what is new. Raises QuartetError."""
+    def refresh(self) -> RecordedRun:
+        """Read what is new, and return the run. Raises QuartetError."""
         with self._lock:
             active = self._is_active()
             files = [_stamp(self.folder / name) for name in FILES]
@@ -78,14 +78,14 @@ class RunReader:
                 self._stamp = stamp
                 self._outcome, self._rated, self._shown = None, None, {}
                 self.changed += 1
+            return self._run
 
     def line(self) -> Json:
         """Return the run's line in the list."""
         with self._lock:
             try:
                 if self._stamp or sum(_stamp(self.folder / name)[0] for name in FILES) <= SMALL:
-                    self.refresh()
-                    found = catalogue.listed(self.folder, self._run, self._found())
+                    found = catalogue.listed(self.folder, self.refresh(), self._found())
                 else:
                     found = self._counted()
             except QuartetError as error:
@@ -96,16 +96,15 @@ class RunReader:
     def shown(self) -> Json:
         """Return the run as the page shows it. Raises QuartetError."""
         with self._lock:
-            self.refresh()
-            self._shown = self._shown or self._make()
+            found = self._found()
+            self._shown = self._shown or self._make(found)
             return {**self._shown, "live": self.live()}
 
     def rate(self) -> None:
         """Compute the ratings of a finished run; that can take long."""
-        with self._lock:
-            found = self._found()
-            if found is None or self._rated is not None or self._run.active or not found.results:
-                return
+        found = self._found()
+        if found is None or self._rated is not None or self._run.active or not found.results:
+            return
         rated = found.rate(range(RESAMPLES))
         with self._lock:
             if found is self._outcome:
@@ -114,16 +113,14 @@ class RunReader:
 
     def games(self, payload: GamesRequest) -> Json:
         """Return a page of the run's games. Raises QuartetError."""
-        with self._lock:
-            self.refresh()
-            found = self._found()
-            if found is None:
-                raise Refused("this run has no games", 404)
-            if payload.result is not None and payload.player is None:
-                raise Refused("a result needs a player", 400)
-            if payload.player is not None and payload.player not in found.names:
-                raise Refused(f"no player is called {payload.player[:40]!r}", 404)
-            taken = [game for game in self._run.results if payload.takes(game, found.names)]
+        found = self._found()
+        if found is None:
+            raise Refused("this run has no games", 404)
+        if payload.result is not None and payload.player is None:
+            raise Refused("a result needs a player", 400)
+        if payload.player is not None and payload.player not in found.names:
+            raise Refused(f"no player is called {payload.player[:40]!r}", 404)
+        taken = [game for game in self._run.results if payload.takes(game, found.names)]
         taken.sort(key=attrgetter(payload.sort), reverse=payload.order == "desc")
         offset, limit = max(0, payload.offset), min(max(0, payload.limit), MAX_GAMES)
         page = taken[offset : offset + limit]
@@ -131,9 +128,7 @@ class RunReader:
 
     def series(self) -> Json:
         """Return the curves of the run. Raises QuartetError."""
-        with self._lock:
-            self.refresh()
-            found = self._found()
+        found = self._found()
         drawn = curves(found) if found is not None else self._parameters()
         if found is None and not drawn:
             raise Refused("this run has no curves", 404)
@@ -221,14 +216,10 @@ class RunReader:
 
     def commands(self) -> dict[str, str]:
         """Return the players' commands, by name. Raises QuartetError."""
-        with self._lock:
-            self.refresh()
-            return {p["name"]: p["command"] for p in self._run.plan.get("players", [])}
+        return {p["name"]: p["command"] for p in self.refresh().plan.get("players", [])}
 
     def _result(self, number: int) -> GameResult | None:
-        with self._lock:
-            self.refresh()
-            return next((game for game in self._run.results if game.number == number), None)
+        return next((game for game in self.refresh().results if game.number == number), None)
 
     def _parameters(self) -> list[Curve]:
         """Return the parameters of a tuning as curves. Raises QuartetError."""
@@ -249,21 +240,22 @@ class RunReader:
 
     def _counted(self) -> Json:
         """Return the line of a run with too many records to read them all."""
-        plan = read_plan(self.folder / Records.PLAN)
+        plan = {**read_plan(self.folder / Records.PLAN), "games": None}  # the total is unknown
         names = [player["name"] for player in plan.get("players", [])]
         number = (self.folder / Records.LINES).read_bytes().count(b"\n")
-        unknown_total = {**plan, "games": None}
-        run = RecordedRun(self.folder, unknown_total, [], active=self._is_active(), samples=number)
+        run = RecordedRun(self.folder, plan, [], active=self._is_active(), samples=number)
         return {**catalogue.listed(self.folder, run, None), "players": names}
 
     def _found(self) -> Outcome | None:
-        """Return the outcome so far, None if the run has no games. Raises TextError."""
-        if self._outcome is None and self._run.shown:
-            self._outcome = self._run.outcome()
-        return self._outcome
+        """Return the outcome so far, None if the run has no games. Raises QuartetError."""
+        with self._lock:
+            run = self.refresh()
+            if self._outcome is None and run.shown:
+                self._outcome = run.outcome()
+            return self._outcome
 
-    def _make(self) -> Json:
-        run, found = self._run, self._found()
+    def _make(self, found: Outcome | None) -> Json:
+        run = self._run
         game = run.plan.get("game")
         shown: Json = {
             "name": self.name,
