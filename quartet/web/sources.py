@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -126,21 +125,22 @@ class Sources:
             games_folder: Has further logs, at any depth.
         """
         self._folder = folder
-        self._logs = OrderedDict(folder.records(LOGS, LogRecord))
+        self._logs = dict(folder.records(LOGS, LogRecord))
         self._match_log, self._run_log = match_log, run_log
         self._games, self._files = games_folder, dict[str, Path]()
 
     def upload(self, data: bytes, name: str, found: CheckedLog) -> str:
         """Store a checked log, and return its id, which depends on its content only."""
         key = hashlib.sha256(data).hexdigest()[:16]
-        self._logs[key] = record = LogRecord(
+        record = LogRecord(
             game=found.game.info.name,
             players=[*map(shown_name, found.match.names if found.match else ())],
             time=time.time(),
             name=name,
             size=len(data),
         )
-        self._logs.move_to_end(key)
+        self._logs.pop(key, None)  # so that it becomes the newest
+        self._logs[key] = record
         self._folder.write(LOGS, key, LOG, data)
         self._folder.write(LOGS, key, RECORD, record)
         while sum(log.size for log in self._logs.values()) > MAX_LOGS:
