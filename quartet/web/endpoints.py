@@ -36,7 +36,7 @@ def endpoint(
         path: Path with the names of parameters.
         handler: Takes the parameters by name, and the payload if there is one. A coroutine
             function runs in the event loop, any other one in a thread. What it raises becomes
-            the answer.
+            the answer; None becomes {}.
         payload: Type of the query of a GET and of the body of any other request; Request if the
             handler reads the request itself.
         status: HTTP status of the answer.
@@ -45,18 +45,18 @@ def endpoint(
 
     async def answer(request: Request) -> Response:
         try:
-            given: list[Any] = []
             if request.scope["links"] is not None and not guests:
                 raise Refused("a link to a seat does not allow this", 403)
-            if payload is not None:
-                given = [request if payload is Request else await read(request, payload)]
+            given = [] if payload is None else [await read(request, payload)]
             if iscoroutinefunction(handler):
                 found = await handler(*given, **request.path_params)
             else:
                 found = await run_in_threadpool(handler, *given, **request.path_params)
         except QuartetError as error:
             return json(*answer_to(error))
-        return found if isinstance(found, Response) else json(found, status)
+        if isinstance(found, Response):
+            return found
+        return json({} if found is None else found, status)
 
     return Route(path, answer, methods=[method])
 
@@ -85,7 +85,9 @@ async def body(request: Request, limit: int, kind: str) -> bytes:
 
 
 async def read(request: Request, kind: type[Any]) -> Any:
-    """Return the payload of a request. Raises Refused."""
+    """Return the payload of a request; the request itself if `kind` is Request. Raises Refused."""
+    if kind is Request:
+        return request
     try:
         if request.method == "GET":
             given = {key: value for key, value in request.query_params.items() if value}

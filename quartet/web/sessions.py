@@ -180,7 +180,7 @@ class SessionManager:
             session.start_rematch(made["id"])
         return {"id": session.record.rematch}
 
-    async def delete_match(self, id: str) -> Json:  # noqa: A002
+    async def delete_match(self, id: str) -> None:  # noqa: A002
         """End a match with all its programs, and delete it with its reviews."""
         session = self.matches[id]
         session.kept = False
@@ -189,13 +189,11 @@ class SessionManager:
         await self._delete_reviews("match", id)
         if session.job is not None:
             await asyncio.to_thread(session.job.close)
-        return {}
 
-    async def delete_log(self, id: str) -> Json:  # noqa: A002
+    async def delete_log(self, id: str) -> None:  # noqa: A002
         """Delete an uploaded log with its reviews."""
         self.sources.remove(id)
         await self._delete_reviews("log", id)
-        return {}
 
     async def _delete_reviews(self, kind: str, id_: str) -> None:
         for key, session in list(self.reviews.items()):
@@ -244,13 +242,12 @@ class SessionManager:
         session.work = asyncio.create_task(self._review(session))
         return self.reviews.add(session)
 
-    async def end_review(self, id: str) -> Json:  # noqa: A002
+    async def end_review(self, id: str) -> None:  # noqa: A002
         """Stop a review."""
         session = self.reviews[id]
         if not session.ended:
             session.work.cancel()
             await asyncio.wait([session.work])
-        return {}
 
     async def _task(self, session: ReviewSession) -> Json:
         """Return what a worker needs to know of the log and the engine. Raises QuartetError."""
@@ -323,7 +320,7 @@ class SessionManager:
         session.work = asyncio.create_task(self._analyse(session, task))
         return self.analyses.add(session)
 
-    async def end_analysis(self, id: str) -> Json:  # noqa: A002
+    async def end_analysis(self, id: str) -> None:  # noqa: A002
         """End an analysis, and wait until it has ended."""
         session = self.analyses[id]
         if session.worker is None:
@@ -332,7 +329,6 @@ class SessionManager:
             with suppress(Refused):  # its process has died
                 await session.worker.request("stop", id=id)
         await asyncio.wait([session.work])
-        return {}
 
     async def _analyse(self, session: AnalysisSession, task: Json) -> None:
         try:
