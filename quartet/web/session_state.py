@@ -1,9 +1,10 @@
-"""The state of one review or analysis, as its worker process reports it."""
+"""The state of reviews and analyses, as their workers report it, and tables of sessions."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -11,13 +12,17 @@ from core.errors import QuartetError
 from quartet.judge.turn import UNREADABLE
 from quartet.review.document import read
 from quartet.web.data_folder import RECORD, DataFolder, Record
+from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.jobs import Job
+from quartet.web.match_session import MatchSession
 from quartet.web.payloads import ReviewRequest, Source
 from quartet.web.views import Json
 
 REVIEWS, DOCUMENT = "reviews", "review.json"
 ANALYSES = "analyses"  # never stored
+MAX_LOADED = 100
+"""Sessions that have ended and are wholly in memory, of one kind."""
 
 
 class ReviewRecord(Record, kw_only=True):
@@ -175,3 +180,49 @@ class AnalysisSession:
         """Note that the search has ended."""
         self.ended = True
         self.topic.publish("end", **self.end)
+
+
+SessionT = TypeVar("SessionT", MatchSession, ReviewSession, AnalysisSession)
+
+
+class SessionTable(dict[str, SessionT], Generic[SessionT]):
+    """Sessions of one kind, by id. A missing one raises Refused."""
+
+    def __init__(self, kind: str, folder: str, limit: int, data: DataFolder) -> None:
+        """Make an empty table.
+
+        Args:
+            kind: What a session is called in messages.
+            folder: Kind of its entries in the data folder.
+            limit: Sessions that have ended; the oldest are deleted first.
+            data: The data folder.
+        """
+        super().__init__()
+        self._kind, self._folder, self._limit, self._data = kind, folder, limit, data
+
+    def __missing__(self, key: str) -> SessionT:
+        raise Refused(f"this {self._kind} does not exist any more", 404)
+
+    def add(self, session: SessionT) -> Json:
+        """Add a session, and return its id; delete the oldest of those that have ended."""
+        self[session.id] = session
+        ended = [key for key, old in self.items() if old.ended]
+        for key in ended[: max(0, len(ended) - self._limit)]:
+            self.remove(key)
+        for key in ended[-self._limit : -MAX_LOADED]:
+            self[key].unload()
+        return {"id": session.id}
+
+    def remove(self, key: str) -> None:
+        """Delete a session, in the data folder, too."""
+        del self[key]
+        self._data.remove(self._folder, key)
+
+    async def shown(self, id: str) -> Json:  # noqa: A002
+        """Return a session as the page shows it. Raises Refused."""
+        return self[id].shown()
+
+    @property
+    def running(self) -> list[SessionT]:
+        """The sessions that have not ended."""
+        return [session for session in self.values() if not session.ended]

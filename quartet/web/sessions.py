@@ -35,8 +35,8 @@ from quartet.web.session_state import (
     AnalysisSession,
     ReviewRecord,
     ReviewSession,
+    SessionTable,
 )
-from quartet.web.session_table import SessionTable
 from quartet.web.sources import Sources, checked, shown_name
 from quartet.web.views import Json
 
