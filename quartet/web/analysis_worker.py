@@ -91,7 +91,7 @@ class AnalysisWorker:
         if key not in self._engines:
             self._engines = {key: Analyser(task["game"], name)}  # only one: it needs much memory
             self._engines[key].begin(task["options"])
-        engine, scene = self._engines[key], views.scenes(task["game"])
+        engine, scene = self._engines[key], games.scene(task["game"])
         is_bot = parse_player(name)[0] == BOT
         calibration = calibrations.of_engine(task["game"], BOT) if is_bot else None
         new: dict[int, tuple[SearchResult, SearchInfo]] = {}  # by rank; the search writes it

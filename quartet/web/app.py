@@ -24,7 +24,7 @@ from quartet.judge.seats.players import EMPTY_SEAT
 from quartet.judge.table import table_rules
 from quartet.review import calibration as calibrations
 from quartet.review.engines import BOT
-from quartet.web import events, rules, views
+from quartet.web import events, views
 from quartet.web.data_folder import DataFolder
 from quartet.web.endpoints import body, endpoint, json, read
 from quartet.web.errors import Refused
@@ -116,7 +116,7 @@ class Api:
             endpoint("GET", "/api/words/{language}", _words, guests=True),
             endpoint("GET", "/api/games", self.games, Request, guests=True),
             endpoint("GET", "/api/games/{name}", _details),
-            endpoint("GET", "/api/games/{name}/rules", rules.examples, guests=True),
+            endpoint("GET", "/api/games/{name}/rules", views.examples, guests=True),
             endpoint("POST", "/api/position", self.position, PositionRequest),
             endpoint("POST", "/api/compose", self.compose, ComposeRequest),
             endpoint("POST", "/api/openings", self.search.found, OpeningsRequest),

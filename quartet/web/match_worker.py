@@ -41,7 +41,7 @@ class MatchWorker:
         """`log` is the game so far, if it is resumed."""
         self._link, self._record, self._log = link, record, log
         self._game = games.load(record.game)
-        self._scene = views.scenes(record.game)
+        self._scene = games.scene(record.game)
         self._lock = threading.RLock()
         self._moves: queue.Queue[Move | Exception] = queue.Queue()
         self._asking: Match | None = None  # while a human is asked for a move

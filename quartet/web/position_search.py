@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from quartet.judge import game as games
 from quartet.judge.process.words import printable
 from quartet.web import match_session, views
 from quartet.web.jobs import Job, Jobs
@@ -55,7 +56,7 @@ class PositionSearch:
             folders=self._folders,
         )
         for line in (*found["moves"], *found["games"]):
-            line.update(views.written(views.scenes(game), line["move"], position))
+            line.update(views.written(games.scene(game), line["move"], position))
         for line in found["games"]:
             line["players"] = [*map(shown_name, line["players"])]
             line["name"] = printable(line["name"] or self._sources.name(line["source"]))

@@ -64,7 +64,7 @@ class Located:
         """Return the position after a move. Raises QuartetError."""
         if self.secret:
             raise Refused(HIDDEN)
-        scene, position = views.scenes(self.game.info.name), self.position
+        scene, position = games.scene(self.game.info.name), self.position
         move = scene.read(text, position)
         last = {"seat": position.to_move, "parts": list(scene.parts(move, position))}
         position = position.play(move)
@@ -74,7 +74,7 @@ class Located:
 
     def written(self, parts: Sequence[str]) -> str:
         """Return the move with these parts as the judge writes it. Raises Refused."""
-        scene = views.scenes(self.game.info.name)
+        scene = games.scene(self.game.info.name)
         return scene.write(views.move_of(scene, self.position, parts), self.position)
 
     def start(self) -> Start:
@@ -239,7 +239,7 @@ class Sources:
             raise Refused(f"there is no step {step}: the game has {steps}", 404)
         last = None
         if step > 0 and (turn := found.turns[step - 1]).move is not None:
-            parts = views.scenes(game.info.name).parts(turn.move, found.positions[step - 1])
+            parts = games.scene(game.info.name).parts(turn.move, found.positions[step - 1])
             last = {"seat": turn.seat, "parts": list(parts)}
         return Located(
             game,
@@ -267,7 +267,7 @@ def composed(located: Located, board: Mapping[str, int] | None, to_move: int) ->
     Raises QuartetError for unknown cells, pieces and seats.
     """
     game, text = located.game, located.start().text or ""
-    scene, seats = views.scenes(game.info.name), range(game.info.players)
+    scene, seats = games.scene(game.info.name), range(game.info.players)
     cells = [cell.name for cell in scene.scene(located.position).cells]
     palette = list(scene.PALETTE)
     if board is not None:

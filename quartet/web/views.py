@@ -1,4 +1,4 @@
-"""Games and positions as JSON for the page. No code here knows a game.
+"""Games, positions and rules as JSON for the page. No code here knows a game.
 
 A view is a whole game: header, turns, scores, and a board with one frame per position.
 """
@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import msgspec
 
 from core.errors import QuartetError
 from core.limits import SearchInfo
 from core.rules import Move
-from core.scene import Lens, SceneModule
-from quartet import registry
+from core.scene import Example, Lens, Scene, SceneModule
 from quartet.judge import game as games
 from quartet.judge.game import JudgedGame
 from quartet.judge.logs import jsonl
@@ -33,11 +32,6 @@ from quartet.web.errors import Refused
 Json = dict[str, Any]
 MAX_LINES = 100
 """Lines of programs that are shown per turn; the log has all that were recorded."""
-
-
-def scenes(game: str) -> SceneModule:
-    """Return the scene module of a game. Raises NotBuiltError if it has none."""
-    return cast("SceneModule", registry.load(game, "scene"))
 
 
 class Viewer:
@@ -75,7 +69,7 @@ class Viewer:
         table = replace(table, clocks=tuple(round(own or usual) for own, usual in clocks))
         clocked = list(runs or [name is not None for name in names])
         self._state = GameState(game, table, first, clocked)
-        self._scene = scenes(info.name)
+        self._scene = games.scene(info.name)
         self._boards = Boards(self._scene.scene(first))
         self._known = {
             seat: found
@@ -296,7 +290,7 @@ def position(
         last: Seat and parts of the move before.
         secret: Leave out the position's text, which reveals what chance will give.
     """
-    scene = scenes(game.info.name)
+    scene = games.scene(game.info.name)
     seen = scene.scene(shown)
     choices = {} if shown.over else scene.choices(shown)
     written = {move: scene.write(move, shown) for move in set(choices.values())}
@@ -334,5 +328,37 @@ def lens_view(lens: Lens) -> Json:
 
 def lenses(game: JudgedGame, shown: Any) -> list[Json]:
     """Return the overlays of a position."""
-    shown_lenses = scenes(game.info.name).lenses(shown) if game.info.lenses else ()
+    shown_lenses = games.scene(game.info.name).lenses(shown) if game.info.lenses else ()
     return [lens_view(lens) for lens in shown_lenses]
+
+
+def examples(name: str) -> Json:
+    """Return the rules of a game with boards. Raises UnknownNameError."""
+    scene = games.scene(name)
+    return {"examples": [_example(scene, example) for example in scene.examples()]}
+
+
+def _example(scene: SceneModule, example: Example) -> Json:
+    shown: Json = {"text": example.text, "board": None, "moves": [], "lens": None}
+    position, move = example.position, example.move
+    if position is None:
+        return shown
+    boards = Boards(_cropped(scene.scene(position), example.cells))
+    if move is not None:
+        boards.add(_cropped(scene.scene(position.play(move)), example.cells))
+        shown["moves"] = [{"parts": scene.parts(move, position), "seat": position.to_move}]
+    return {**shown, "board": boards.board, "lens": example.lens and lens_view(example.lens)}
+
+
+def _cropped(scene: Scene, cells: Sequence[str]) -> Scene:
+    """Return a scene without hands and without other cells than these; () for all."""
+    kept = [cell for cell in scene.cells if not cells or cell.name in cells]
+    names, xs, ys = {cell.name for cell in kept}, {cell.x for cell in kept}, {c.y for c in kept}
+    return replace(
+        scene,
+        cells=tuple(kept),
+        pieces=tuple(piece for piece in scene.pieces if piece.cell in names),
+        columns=tuple(label for label in scene.columns if label[0] in xs),
+        rows=tuple(label for label in scene.rows if label[0] in ys),
+        hands=(),
+    )
