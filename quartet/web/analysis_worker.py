@@ -19,7 +19,6 @@ from quartet.review.work import LogTask
 from quartet.web import views
 from quartet.web.link import Link
 from quartet.web.openings import Openings
-from quartet.web.views import Json
 
 REPORT_EVERY = 0.05
 """Seconds between two reports of a running search."""
@@ -32,7 +31,7 @@ class AnalysisWorker:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._tasks: queue.Queue[Json] = queue.Queue()
+        self._tasks: queue.Queue[views.Json] = queue.Queue()
         self._stopped = ""  # id of the analysis that must end
         self._engines: dict[tuple[str, str, str], Analyser] = {}
 
@@ -50,14 +49,14 @@ class AnalysisWorker:
             task = self._tasks.get()
             self._link.answer(task, kinds[task["do"]])
 
-    def _take(self, request: Json) -> Json | None:
+    def _take(self, request: views.Json) -> views.Json | None:
         if request["do"] == "stop":
             self._stopped = request["id"]
             return {}
         self._tasks.put(request)
         return None
 
-    def _review(self, task: Json) -> Json:
+    def _review(self, task: views.Json) -> views.Json:
         def report(number: int, turn: TurnReview) -> None:
             data = msgspec.json.encode(turn)
             self._link.send("turn", request=task["request"], number=number, turn=data)
@@ -74,17 +73,17 @@ class AnalysisWorker:
         document = reviewing.review(log, report)
         return {"document": msgspec.json.encode(document)}
 
-    def _attempt(self, task: Json) -> Json:
+    def _attempt(self, task: views.Json) -> views.Json:
         engine = reviewing.engine(task["game"], task["engine"], task["nodes"])
         document, data = read(task["document"]), task["data"]
         return {"attempt": reviewing.attempt(data, document, engine, task["turn"], task["text"])}
 
-    def _again(self, task: Json) -> Json:
+    def _again(self, task: views.Json) -> views.Json:
         engine = reviewing.engine(task["game"], task["engine"], task["nodes"])
         document, candidates = read(task["document"]), task["candidates"]
         return {"turn": reviewing.again(task["data"], document, engine, task["turn"], candidates)}
 
-    def _analyse(self, task: Json) -> Json:
+    def _analyse(self, task: views.Json) -> views.Json:
         """Search until a limit is reached or the server stops the task; report every line."""
         game, name, position = games.load(task["game"]), task["player"], task["position"]
         key = task["game"], name, repr(task["options"])
@@ -96,7 +95,7 @@ class AnalysisWorker:
         calibration = calibrations.of_engine(task["game"], BOT) if is_bot else None
         new: dict[int, tuple[SearchResult, SearchInfo]] = {}  # by rank; the search writes it
 
-        def row(found: SearchResult, info: SearchInfo) -> Json:
+        def row(found: SearchResult, info: SearchInfo) -> views.Json:
             """Return a line as the page shows it; `share` is that of the side to move."""
             line = found.line or (() if found.move is None else (found.move,))
             words, parts = views.said(scene, line, position)

@@ -47,7 +47,6 @@ from quartet.web.position_search import PositionSearch
 from quartet.web.security import Guard, is_local, shared_base
 from quartet.web.sessions import MAX_MATCHES, SessionManager
 from quartet.web.sources import Sources, checked, composed
-from quartet.web.views import Json
 
 STATIC = Path(__file__).resolve().parent / "static"
 TYPES = {
@@ -192,7 +191,7 @@ class Api:
 
     # Games and positions.
 
-    def games(self, request: Request) -> Json:
+    def games(self, request: Request) -> views.Json:
         is_guest = request.scope["links"] is not None
         return {
             "version": self._version,
@@ -209,14 +208,14 @@ class Api:
             return {"positions": [located.shown() for located in trail]}
         return trail[-1].shown()
 
-    def compose(self, payload: ComposeRequest) -> Json:
+    def compose(self, payload: ComposeRequest) -> views.Json:
         return composed(self.sources.located(payload), payload.board, payload.to_move)
 
-    def lenses(self, payload: Source) -> Json:
+    def lenses(self, payload: Source) -> views.Json:
         located = self.sources.located(payload)
         return {"lenses": views.lenses(located.game, located.position)}
 
-    def view(self, payload: Source) -> Json:
+    def view(self, payload: Source) -> views.Json:
         if payload.match is not None:
             return self.sessions.matches[payload.match].view
         named = {
@@ -238,7 +237,7 @@ class Api:
             data = await asyncio.to_thread(self.sources.finished, payload)
         return Response(data, media_type=TYPES[".txt"])
 
-    def files(self, payload: Source) -> Json:
+    def files(self, payload: Source) -> views.Json:
         turns = checked(self.sources.data(payload)[0]).turns
         step = payload.step or 0
         if not 1 <= step <= len(turns) or not turns[step - 1].input:
@@ -256,15 +255,15 @@ class Api:
         view = {"source": {"log": key}, **await asyncio.to_thread(views.of_log, found)}
         return json({"id": key, "name": name, "view": view}, 201)
 
-    async def matches(self, request: Request) -> Json:
+    async def matches(self, request: Request) -> views.Json:
         links = request.scope["links"]
         found = self.sessions.matches.values()
         return {"matches": [session.line() for session in found if session.seats(links)]}
 
-    async def reviews(self) -> Json:
+    async def reviews(self) -> views.Json:
         return {"reviews": [session.line() for session in self.sessions.reviews.values()]}
 
-    async def match(self, request: Request, id: str) -> Json:  # noqa: A002
+    async def match(self, request: Request, id: str) -> views.Json:  # noqa: A002
         """Return a match, and the seats on which this client plays."""
         seats = self.sessions.require(request.scope["links"], id)
         session = self.sessions.matches[id]
@@ -272,7 +271,7 @@ class Api:
             seats = [seat for seat in session.record.humans if seat not in session.record.guests]
         return {**session.shown(), "mine": seats}
 
-    def links(self, id: str) -> Json:  # noqa: A002
+    def links(self, id: str) -> views.Json:  # noqa: A002
         """Return the addresses with which others take the seats of guests."""
         match, base = self.sessions.matches[id].record, shared_base(*self._listens)
         found = [
@@ -281,7 +280,7 @@ class Api:
         ]
         return {"links": found, "local": is_local(self._listens[0])}
 
-    async def act(self, request: Request, id: str, action: str) -> Json:  # noqa: A002
+    async def act(self, request: Request, id: str, action: str) -> views.Json:  # noqa: A002
         seats = self.sessions.require(request.scope["links"], id)
         session, payload = self.sessions.matches[id], await read(request, ActionRequest)
         if seats is not None and action not in GUEST_ACTIONS:
@@ -306,7 +305,7 @@ class Api:
         return Guard(app, token, host, port, self.sessions.match_of)
 
 
-def _summary(name: str) -> Json:
+def _summary(name: str) -> views.Json:
     """Return what is known of a game without its engine."""
     game = games.load(name)
     info, table = game.info, table_rules(game.info)
@@ -331,9 +330,9 @@ def _summary(name: str) -> Json:
     }
 
 
-def _words(language: str) -> Json:
+def _words(language: str) -> views.Json:
     """Return the translations of texts that the server and the games send, by their English."""
-    found: Json = {}
+    found: views.Json = {}
     for package in ("quartet/web", *registry.GAMES.values()):
         texts = registry.ROOT / package / "messages" / f"{language}.json"
         if language in LANGUAGES and texts.is_file():
@@ -341,7 +340,7 @@ def _words(language: str) -> Json:
     return found
 
 
-def _details(name: str) -> Json:
+def _details(name: str) -> views.Json:
     """Return a game with what its engine and players declare. Raises QuartetError."""
     bot = seating.built_in(name, BOT)
     engine = {
@@ -355,7 +354,7 @@ def _details(name: str) -> Json:
     return {**_summary(name), "engine": engine, "built_in": built_in}
 
 
-def _options(game: str, player: str) -> list[Json]:
+def _options(game: str, player: str) -> list[views.Json]:
     return [
         {
             "name": option.name,

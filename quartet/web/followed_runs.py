@@ -16,9 +16,8 @@ from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.run_reader import RunReader
-from quartet.web.views import Json
 
-Events = list[tuple[str, Json]]
+Events = list[tuple[str, views.Json]]
 Look = Callable[[], Events]
 
 LIST_EVERY, RUN_EVERY, LIVE_EVERY = 2.0, 1.0, 0.25
@@ -40,7 +39,7 @@ class FollowedRuns:
         self._topics: dict[str, Topic] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def lines(self) -> list[Json]:
+    def lines(self) -> list[views.Json]:
         """Return a line for every run, the newest first."""
         return [reader.line() for reader in self._all()]
 
@@ -65,7 +64,7 @@ class FollowedRuns:
             except QuartetError:
                 return None
             if name not in self._topics:  # another request may have been quicker
-                state: Json = {"view": None}
+                state: views.Json = {"view": None}
                 _note(state, first)
                 self._topics[name] = topic = Topic(name, lambda: state)
                 self._tasks[name] = asyncio.create_task(self._follow(topic, state, every, look))
@@ -96,7 +95,7 @@ class FollowedRuns:
             yield [] if lines == last else [("state", {"runs": lines})]
             last = lines
 
-    async def _follow(self, topic: Topic, state: Json, every: float, look: Look) -> None:
+    async def _follow(self, topic: Topic, state: views.Json, every: float, look: Look) -> None:
         """Publish what is new, for as long as a browser follows."""
         pause = every
         try:
@@ -138,7 +137,7 @@ class LiveGame:
         self._patience = MAX_MISSING
 
     @property
-    def view(self) -> Json | None:
+    def view(self) -> views.Json | None:
         """The game so far, None before its file begins."""
         return None if self._viewer is None else self._viewer.view
 
@@ -213,7 +212,7 @@ def _timed(look: Look) -> tuple[Events, float]:
     return look(), time.thread_time() - started
 
 
-def _note(state: Json, events: Events) -> None:
+def _note(state: views.Json, events: Events) -> None:
     """Keep the latest state for new followers."""
     for event, data in events:
         if event == "state":

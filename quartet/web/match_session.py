@@ -15,7 +15,6 @@ from quartet.web.errors import Refused
 from quartet.web.events import Topic
 from quartet.web.jobs import DIED, ENDED, Job, Jobs
 from quartet.web.match_record import MatchRecord
-from quartet.web.views import Json
 
 MATCHES, LOG = "matches", "log.jsonl"
 
@@ -39,11 +38,11 @@ class MatchSession:
         self.topic = Topic(f"match/{self.id}", lambda: {"state": self.shown()})
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.job: Job | None = None
-        self._view: Json = {}
+        self._view: views.Json = {}
         self._log = b""
         self._torn = False  # the file may lack a part of the log
-        self._asking: Json | None = None
-        self._thinking: Json | None = None
+        self._asking: views.Json | None = None
+        self._thinking: views.Json | None = None
 
     @property
     def ended(self) -> bool:
@@ -57,7 +56,7 @@ class MatchSession:
         return self._log
 
     @property
-    def view(self) -> Json:
+    def view(self) -> views.Json:
         """The game as browsers show it. Raises QuartetError."""
         if not self._view:
             log, record = jsonl.read_log(self.log), self.record
@@ -65,7 +64,7 @@ class MatchSession:
             self._view = self._about(viewer.replay(log.turns, log.result).view)
         return self._view
 
-    def _about(self, view: Json) -> Json:
+    def _about(self, view: views.Json) -> views.Json:
         return {"source": {"match": self.id}, "started": self.record.time, **view}
 
     def resume(self, jobs: Jobs, programs: Mapping[str, str]) -> None:
@@ -94,7 +93,7 @@ class MatchSession:
             record.pace = "pause"
         self.job = jobs.start((record, self.log), self.receive)
 
-    async def request(self, do: str, **data: Any) -> Json:
+    async def request(self, do: str, **data: Any) -> views.Json:
         """Send the worker a request, and return its answer. Raises Refused."""
         if self.job is None:
             raise Refused(ENDED)
@@ -111,7 +110,7 @@ class MatchSession:
         if self.kept and not self._torn:
             self._view, self._log = {}, b""
 
-    def shown(self) -> Json:
+    def shown(self) -> views.Json:
         """Return everything that a new follower needs."""
         thinking = self._thinking and {
             "seat": self._thinking["seat"],
@@ -136,7 +135,7 @@ class MatchSession:
         who = enumerate(self.record.seats)
         return [seat for seat, one in who if links is None or (one.link and one.link in links)]
 
-    def line(self) -> Json:
+    def line(self) -> views.Json:
         """Return a line of the list of matches."""
         record = self.record
         return {
@@ -150,7 +149,7 @@ class MatchSession:
             "error": record.error,
         }
 
-    def receive(self, event: str, data: Json) -> None:
+    def receive(self, event: str, data: views.Json) -> None:
         """Take an event of the worker."""
         self._add_log(data.pop("log", b""), whole=event == "view")
         if event == "view":
@@ -184,7 +183,7 @@ class MatchSession:
         self._note()
         self.topic.publish("rematch", id=match)
 
-    def finish(self, result: Json | None, error: str) -> None:
+    def finish(self, result: views.Json | None, error: str) -> None:
         """Note how the match ended; only the first call counts."""
         if self.ended:
             return

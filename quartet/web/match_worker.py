@@ -26,7 +26,6 @@ from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.link import Link
 from quartet.web.match_record import MatchRecord
-from quartet.web.views import Json
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a running search."""
@@ -210,7 +209,7 @@ class MatchWorker:
         self._asking = None
         self._link.send("asking", asking=None)
 
-    def _answer(self, request: Json) -> Json | None:
+    def _answer(self, request: views.Json) -> views.Json | None:
         """Do what the page requests. Raises QuartetError."""
         action = request["do"]
         if action == "pace":
@@ -246,7 +245,7 @@ class MatchWorker:
             self._stop_asking()
         return {}
 
-    def _move(self, match: Match, request: Json) -> Move:
+    def _move(self, match: Match, request: views.Json) -> Move:
         """Return the requested move if it is legal. Raises QuartetError."""
         if request["parts"] is not None:
             return views.move_of(self._scene, match.position, request["parts"])
@@ -254,7 +253,7 @@ class MatchWorker:
         match.position.play(move)
         return move
 
-    def _resign(self, seat: int | None, allowed: list[int] | None) -> Json:
+    def _resign(self, seat: int | None, allowed: list[int] | None) -> views.Json:
         """Resign for a human; `allowed` are the seats of a guest who asks for it."""
         humans = self._record.humans if allowed is None else allowed
         asked = None if self._asking is None else self._asking.position.to_move
@@ -268,6 +267,6 @@ class MatchWorker:
             self._stop_asking()
         return {}
 
-    def _hint(self, _: Json) -> Json:
+    def _hint(self, _: views.Json) -> views.Json:
         position = self._match.position
         return views.written(self._scene, hint(self._match), position)

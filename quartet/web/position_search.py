@@ -12,7 +12,6 @@ from quartet.web.jobs import Job, Jobs
 from quartet.web.openings import Folders
 from quartet.web.payloads import OpeningsRequest
 from quartet.web.sources import LOG, LOGS, Sources, shown_name
-from quartet.web.views import Json
 
 
 class PositionSearch:
@@ -38,7 +37,7 @@ class PositionSearch:
         self._folders = Folders(runs and runs.resolve(), own, logs and logs.resolve())
         self._job: Job | None = None
 
-    async def found(self, payload: OpeningsRequest) -> Json:
+    async def found(self, payload: OpeningsRequest) -> views.Json:
         """Return the games that have reached a position, and the moves played in it.
 
         Raises QuartetError.

@@ -29,7 +29,6 @@ from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.payloads import MAX_GAMES, GamesRequest
 from quartet.web.sources import checked
-from quartet.web.views import Json
 
 LOCK_EVERY = 5.0
 """Seconds between two checks whether a process plays a run. A check holds the run's lock
@@ -65,7 +64,7 @@ class RunReader:
         self._active = (float("-inf"), False)
         self._outcome: Outcome | None = None
         self._rated: tuple[list[Rating] | None, str | None] | None = None
-        self._shown: Json = {}
+        self._shown: views.Json = {}
 
     def refresh(self) -> RecordedRun:
         """Read what is new, and return the run. Raises QuartetError."""
@@ -80,7 +79,7 @@ class RunReader:
                 self.changed += 1
             return self._run
 
-    def line(self) -> Json:
+    def line(self) -> views.Json:
         """Return the run's line in the list."""
         with self._lock:
             try:
@@ -93,7 +92,7 @@ class RunReader:
         default = {"game": "?", "players": [], "games": 0, "of": None, "last": "", "outcome": ""}
         return {**default, **found, "name": self.name}
 
-    def shown(self) -> Json:
+    def shown(self) -> views.Json:
         """Return the run as the page shows it. Raises QuartetError."""
         with self._lock:
             found = self._found()
@@ -111,7 +110,7 @@ class RunReader:
                 self._rated, self._shown = rated, {}
                 self.changed += 1
 
-    def games(self, payload: GamesRequest) -> Json:
+    def games(self, payload: GamesRequest) -> views.Json:
         """Return a page of the run's games. Raises QuartetError."""
         found = self._found()
         if found is None:
@@ -126,7 +125,7 @@ class RunReader:
         page = taken[offset : offset + limit]
         return {"total": len(taken), "games": [_game(game, found.names) for game in page]}
 
-    def series(self) -> Json:
+    def series(self) -> views.Json:
         """Return the curves of the run. Raises QuartetError."""
         found = self._found()
         drawn = curves(found) if found is not None else self._parameters()
@@ -147,7 +146,7 @@ class RunReader:
             ]
         }
 
-    def live(self) -> list[Json]:
+    def live(self) -> list[views.Json]:
         """Return the running games."""
         return [{"number": n, "turns": t} for n, t in catalogue.live_games(self.folder)]
 
@@ -163,14 +162,14 @@ class RunReader:
                 continue
         raise Refused(f"there is no game {number} in this run", 404)
 
-    def end(self, number: int) -> Json | None:
+    def end(self, number: int) -> views.Json | None:
         """Return how a game ended, None if it is not recorded. Raises QuartetError."""
         result = self._result(number)
         if result is None:
             return None
         return {name: getattr(result, name) for name in ("scores", "places", "shares", "reason")}
 
-    def view(self, number: int) -> Json:
+    def view(self, number: int) -> views.Json:
         """Return a game as browsers show it. Raises QuartetError."""
         found = checked(self.log(number)[0])
         names = [] if found.match is None else found.match.names
@@ -178,7 +177,7 @@ class RunReader:
         self._complete(shown, number)
         return {"source": {"run": self.name, "number": number}, **shown}
 
-    def _complete(self, view: Json, number: int) -> None:
+    def _complete(self, view: views.Json, number: int) -> None:
         """Add to the view of a log what only the run's records have.
 
         That is the players' names, the reason of the end, and what programs wrote on standard
@@ -238,7 +237,7 @@ class RunReader:
             self._active = time.monotonic(), active
         return active
 
-    def _counted(self) -> Json:
+    def _counted(self) -> views.Json:
         """Return the line of a run with too many records to read them all."""
         plan = {**read_plan(self.folder / Records.PLAN), "games": None}  # the total is unknown
         names = [player["name"] for player in plan.get("players", [])]
@@ -254,10 +253,10 @@ class RunReader:
                 self._outcome = run.outcome()
             return self._outcome
 
-    def _make(self, found: Outcome | None) -> Json:
+    def _make(self, found: Outcome | None) -> views.Json:
         run = self._run
         game = run.plan.get("game")
-        shown: Json = {
+        shown: views.Json = {
             "name": self.name,
             "kind": run.kind,
             "game": game,
@@ -310,7 +309,7 @@ def _stamp(file: Path) -> tuple[int, int, int]:
     return about.st_size, about.st_mtime_ns, about.st_ino
 
 
-def _game(game: GameResult, names: list[str]) -> Json:
+def _game(game: GameResult, names: list[str]) -> views.Json:
     """Return a game as a line of the list."""
     players = [names[player] for player in game.seats]
     forfeits = [{**msgspec.structs.asdict(f), "player": players[f.seat]} for f in game.forfeits]

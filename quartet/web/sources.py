@@ -23,7 +23,6 @@ from quartet.web import openings, views
 from quartet.web.data_folder import RECORD, DataFolder, Record
 from quartet.web.errors import Refused
 from quartet.web.payloads import Source
-from quartet.web.views import Json
 
 MAX_LOGS = 64 * 2**20
 """Bytes of all uploaded logs; the one that was uploaded first is dropped first."""
@@ -52,11 +51,11 @@ class Located:
     position: Any
     options: dict[str, bool | int]
     absent: frozenset[int] = frozenset()
-    last: Json | None = None
+    last: views.Json | None = None
     secret: bool = False
     move: Move | None = None
 
-    def shown(self) -> Json:
+    def shown(self) -> views.Json:
         """Return the position as the page shows it."""
         return views.position(self.game, self.position, self.last, secret=self.secret)
 
@@ -147,14 +146,14 @@ class Sources:
             self.remove(next(iter(self._logs)))
         return key
 
-    def lines(self) -> list[Json]:
+    def lines(self) -> list[views.Json]:
         """Return the list of uploaded logs, the newest first."""
         return [
             {"id": key, "name": log.name, "game": log.game, "players": log.players}
             for key, log in reversed(self._logs.items())
         ]
 
-    def name(self, source: Json) -> str:
+    def name(self, source: views.Json) -> str:
         """Return the name of an uploaded log; "" for other sources."""
         return self._logs[source["log"]].name if source.get("log") in self._logs else ""
 
@@ -256,7 +255,7 @@ def shown_name(name: str | None) -> str | None:
     return name and printable(name.removeprefix("COMMAND: "))
 
 
-def composed(located: Located, board: Mapping[str, int] | None, to_move: int) -> Json:
+def composed(located: Located, board: Mapping[str, int] | None, to_move: int) -> views.Json:
     """Return the text of an edited position, the game's complaint about it, and the palette.
 
     Args:
