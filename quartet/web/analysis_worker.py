@@ -15,7 +15,6 @@ from quartet.review import calibration as calibrations
 from quartet.review import reviewing
 from quartet.review.document import TurnReview, read
 from quartet.review.engines import BOT, Analyser, SearchResult
-from quartet.review.work import LogTask
 from quartet.web import views
 from quartet.web.link import Link
 from quartet.web.openings import Openings
@@ -61,27 +60,19 @@ class AnalysisWorker:
             data = msgspec.json.encode(turn)
             self._link.send("turn", request=task["request"], number=number, turn=data)
 
-        log = LogTask(
-            number=0,
-            game=task["game"],
-            name=task["name"],
-            data=task["data"],
-            engines=(task["engine"],),
-            nodes=task["nodes"],
-            candidates=task["candidates"],
-        )
-        document = reviewing.review(log, report)
-        return {"document": msgspec.json.encode(document)}
+        return {"document": msgspec.json.encode(reviewing.review(task["log"], report))}
 
     def _attempt(self, task: views.Json) -> views.Json:
-        engine = reviewing.engine(task["game"], task["engine"], task["nodes"])
-        document, data = read(task["document"]), task["data"]
-        return {"attempt": reviewing.attempt(data, document, engine, task["turn"], task["text"])}
+        log, document = task["log"], read(task["document"])
+        engine = reviewing.engine(log.game, log.engines[0], log.nodes)
+        found = reviewing.attempt(log.data, document, engine, task["turn"], task["text"])
+        return {"attempt": found}
 
     def _again(self, task: views.Json) -> views.Json:
-        engine = reviewing.engine(task["game"], task["engine"], task["nodes"])
-        document, candidates = read(task["document"]), task["candidates"]
-        return {"turn": reviewing.again(task["data"], document, engine, task["turn"], candidates)}
+        log, document = task["log"], read(task["document"])
+        engine = reviewing.engine(log.game, log.engines[0], task["nodes"])
+        turn = reviewing.again(log.data, document, engine, task["turn"], log.candidates)
+        return {"turn": turn}
 
     def _analyse(self, task: views.Json) -> views.Json:
         """Search until a limit is reached or the server stops the task; report every line."""

@@ -14,6 +14,7 @@ import msgspec
 
 from core.errors import QuartetError
 from quartet.judge import game as games
+from quartet.review.work import LogTask
 from quartet.web.data_folder import DataFolder
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
@@ -249,24 +250,26 @@ class SessionManager:
             session.work.cancel()
             await asyncio.wait([session.work])
 
-    async def _task(self, session: ReviewSession) -> Json:
+    async def _task(self, session: ReviewSession) -> LogTask:
         """Return what a worker needs to know of the log and the engine. Raises QuartetError."""
-        asked, game = session.payload, session.record.game
-        data = await asyncio.to_thread(self.sources.finished, asked.source)
-        effort = {"engine": asked.engine, "nodes": asked.nodes, "candidates": asked.candidates}
-        return {"data": data, "game": game, **effort}
+        payload = session.payload
+        source = payload.source
+        return LogTask(
+            number=0,
+            game=session.record.game,
+            name=source.log or source.run or source.match or "",
+            data=await asyncio.to_thread(self.sources.finished, source),
+            engines=(payload.engine,),
+            nodes=payload.nodes,
+            candidates=payload.candidates,
+        )
 
     async def _review(self, session: ReviewSession) -> None:
-        source = session.payload.source
         try:
             async with self._reviewing, self._worker() as worker:
                 session.start()
-                found = await worker.request(
-                    "review",
-                    session.receive,
-                    **await self._task(session),
-                    name=source.log or source.run or source.match,
-                )
+                log = await self._task(session)
+                found = await worker.request("review", session.receive, log=log)
             session.finish(found["document"])
         except QuartetError as error:
             session.fail(str(error))
@@ -292,9 +295,9 @@ class SessionManager:
         """Return a worker's answer on a finished review. Raises QuartetError."""
         if not session.document:
             raise Refused("the review has not finished")
-        about = {**await self._task(session), "document": session.document, **more}
+        log, document = await self._task(session), session.document
         async with self._worker() as worker:
-            return await worker.request(task, **about)
+            return await worker.request(task, log=log, document=document, **more)
 
     # Analyses.
 
