@@ -135,15 +135,13 @@ class Index:
         self._gone: set[int] = set()
         self._left = 0
         self._lock = threading.Lock()
-        self._reader: threading.Thread | None = None
+        self._reader = threading.Thread()  # not started
         self._listed = -math.inf
 
     def refresh(self) -> None:
         """Read what is new, in the background. The first time, wait a moment for it."""
         is_first = self._listed == -math.inf
-        if self._reader is not None and self._reader.is_alive():
-            return
-        if time.monotonic() > self._listed + LIST_EVERY:
+        if not self._reader.is_alive() and time.monotonic() > self._listed + LIST_EVERY:
             self._left = -1 if is_first else 0
             self._reader = threading.Thread(target=self._update, daemon=True)
             self._reader.start()
