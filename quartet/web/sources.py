@@ -252,7 +252,7 @@ class Sources:
 
 def shown_name(name: str | None) -> str | None:
     """Return a player of a log as the page shows it."""
-    return name and printable(name.removeprefix("COMMAND: "))
+    return name and printable(name)
 
 
 def composed(located: Located, board: Mapping[str, int] | None, to_move: int) -> views.Json:

@@ -272,11 +272,9 @@ def of_log(checked: CheckedLog, ms: Sequence[float | None] = ()) -> Json:
     match = checked.match
     if match is None:
         raise QuartetError(checked.complaint or "the log has no game")
-    names = tuple(name and name.removeprefix("COMMAND: ") for name in match.names)
-    header = msgspec.structs.replace(jsonl.header(match), players=names)
     result = match.result if checked.agrees else None
     notes = {"notes": list(checked.notes), "complaint": checked.complaint or ""}
-    return Viewer(header, ms=ms).replay(match.turns, result).view | notes
+    return Viewer(jsonl.header(match), ms=ms).replay(match.turns, result).view | notes
 
 
 def position(
