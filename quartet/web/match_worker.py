@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
+from concurrent.futures import Future
 
 from core.errors import QuartetError
 from core.limits import SearchInfo
@@ -42,8 +42,7 @@ class MatchWorker:
         self._game = games.load(record.game)
         self._scene = games.scene(record.game)
         self._lock = threading.RLock()
-        self._moves: queue.Queue[Move | Exception] = queue.Queue()
-        self._asking: Match | None = None  # while a human is asked for a move
+        self._asked: Future[Move] | None = None  # while a human is asked for a move
         self._resigned: set[int] = set()
         self._pace, self._delay, self._steps = str(record.pace), record.delay, 0
         self._pace_changed = threading.Condition()
@@ -189,24 +188,20 @@ class MatchWorker:
             "position": position,
             "can_undo": match.can_take_back and not self._record.guests,
         }
+        answer: Future[Move] = Future()
         with self._lock:
-            self._asking = match
+            self._asked = answer
         self._link.send("asking", asking=asking)
         left = match.clocks[seat] / 1000 + SLACK if self._record.payload.person_clock else None
         try:
-            answer = self._moves.get(timeout=left)
-        except queue.Empty:
+            return answer.result(left)
+        except TimeoutError:
             with self._lock:
                 self._stop_asking()
-            raise TimeoutError from None
-        finally:
-            self._moves = queue.Queue()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+            raise
 
     def _stop_asking(self) -> None:
-        self._asking = None
+        self._asked = None
         self._link.send("asking", asking=None)
 
     def _answer(self, request: views.Json) -> views.Json | None:
@@ -224,9 +219,9 @@ class MatchWorker:
         with self._lock:
             if action == "resign":
                 return self._resign(request["seat"], request["seats"])
-            match = self._asking
+            match, asked = self._match, self._asked
             allowed = request["seats"]
-            if match is None or (allowed is not None and match.position.to_move not in allowed):
+            if asked is None or (allowed is not None and match.position.to_move not in allowed):
                 raise Refused("it is not your turn")
             if request["step"] != len(match.turns):
                 raise Refused(f"the game is at step {len(match.turns)}: reload the page")
@@ -239,9 +234,9 @@ class MatchWorker:
             if action == "undo":
                 if not match.can_take_back:
                     raise Refused("no move can be taken back here")
-                self._moves.put(TakeBackError())
+                asked.set_exception(TakeBackError())
             else:
-                self._moves.put(self._move(match, request))
+                asked.set_result(self._move(match, request))
             self._stop_asking()
         return {}
 
@@ -256,14 +251,14 @@ class MatchWorker:
     def _resign(self, seat: int | None, allowed: list[int] | None) -> views.Json:
         """Resign for a human; `allowed` are the seats of a guest who asks for it."""
         humans = self._record.humans if allowed is None else allowed
-        asked = None if self._asking is None else self._asking.position.to_move
+        asked = None if self._asked is None else self._match.position.to_move
         if seat is None:
             seat = humans[0] if asked is None and len(humans) == 1 else asked
         if seat not in humans or self._match.result is not None:
             raise Refused("no human plays on this seat")
         self._resigned.add(seat)
-        if seat == asked:
-            self._moves.put(ResignError())
+        if self._asked is not None and seat == asked:
+            self._asked.set_exception(ResignError())
             self._stop_asking()
         return {}
 
