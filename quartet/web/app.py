@@ -46,7 +46,7 @@ from quartet.web.payloads import (
 from quartet.web.position_search import PositionSearch
 from quartet.web.security import Guard, is_local, shared_base
 from quartet.web.sessions import MAX_MATCHES, SessionManager
-from quartet.web.sources import Sources, checked, composed
+from quartet.web.sources import checked, composed
 
 STATIC = Path(__file__).resolve().parent / "static"
 TYPES = {
@@ -92,13 +92,11 @@ class Api:
         """
         self._has_runs, self._version = runs is not None, version
         self._listens = "127.0.0.1", 0
-        self.sessions = SessionManager(programs or {}, data)
         self.runs = FollowedRuns(runs)
+        self.sessions = SessionManager(programs or {}, data, self.runs, logs)
+        self.sources = self.sessions.sources
         self.streams = events.Streams()
-        self.sources = Sources(data, self.sessions.match_log, self.runs.log, logs)
-        jobs = self.sessions.jobs
-        self.search = PositionSearch(jobs, self.sources, data.path, runs, logs)
-        self.sessions.sources = self.sources
+        self.search = PositionSearch(self.sessions.jobs, self.sources, data.path, runs, logs)
         self._files = {
             path.relative_to(STATIC).as_posix(): path
             for path in STATIC.rglob("*")
@@ -154,9 +152,8 @@ class Api:
         ]
 
     @asynccontextmanager
-    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Run with the server; afterwards nothing that it has started is alive."""
-        del app
         self.sessions.restore()
         self.sessions.jobs.prepare()
         unwatched = asyncio.create_task(self.sessions.end_unwatched())

@@ -41,19 +41,14 @@ class FollowedRuns:
 
     def lines(self) -> list[views.Json]:
         """Return a line for every run, the newest first."""
-        return [reader.line() for reader in self._all()]
+        return [reader.line() for reader in self._all().values()]
 
     def reader(self, name: str) -> RunReader:
         """Return the run of that name. Raises Refused."""
-        if name not in self._readers:
-            self._all()
-        if name not in self._readers:
+        readers = self._readers if name in self._readers else self._all()
+        if name not in readers:
             raise Refused("there is no such run", 404)
-        return self._readers[name]
-
-    def log(self, name: str, number: int) -> tuple[bytes, bool]:
-        """Return the log of a game, and whether the game is running. Raises Refused."""
-        return self.reader(name).log(number)
+        return readers[name]
 
     async def topic(self, name: str) -> Topic | None:
         """Return the topic of the list, a run or a running game, None if there is none."""
@@ -111,10 +106,10 @@ class FollowedRuns:
         finally:
             del self._topics[topic.name], self._tasks[topic.name]
 
-    def _all(self) -> list[RunReader]:
-        """Return the runs, the newest first."""
+    def _all(self) -> dict[str, RunReader]:
+        """Return the runs by name, the newest first."""
         if self._folder is None or not self._folder.is_dir():
-            return []
+            return {}
         found = [
             path for path in self._folder.iterdir() if path.is_dir() and catalogue.is_run(path)
         ]
@@ -122,7 +117,7 @@ class FollowedRuns:
         self._readers = {
             path.name: self._readers.get(path.name) or RunReader(path) for path in found
         }
-        return list(self._readers.values())
+        return self._readers
 
 
 class LiveGame:

@@ -60,11 +60,6 @@ class ReviewSession:
         self._data.write(REVIEWS, key, RECORD, record)
 
     @property
-    def payload(self) -> ReviewRequest:
-        """The request."""
-        return self.record.payload
-
-    @property
     def ended(self) -> bool:
         """True if nothing more will happen."""
         return self.state in {"done", "failed"}
@@ -91,7 +86,7 @@ class ReviewSession:
         document = self.document
         return {
             "id": self.id,
-            "from": self.payload.source,
+            "from": self.record.payload.source,
             "state": self.state,
             "done": len(self._turns),
             "total": self.record.total,
@@ -105,7 +100,7 @@ class ReviewSession:
         record = self.record
         return {
             "id": self.id,
-            "from": self.payload.source,
+            "from": self.record.payload.source,
             "game": record.game,
             "players": record.players,
             "turns": record.total,

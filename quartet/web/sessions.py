@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -18,6 +19,7 @@ from quartet.review.work import LogTask
 from quartet.web.data_folder import DataFolder
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
+from quartet.web.followed_runs import FollowedRuns
 from quartet.web.jobs import Job, Jobs
 from quartet.web.match_record import MatchRecord, match_record, player
 from quartet.web.match_session import LOG, MATCHES, MatchSession
@@ -59,9 +61,14 @@ class SessionManager:
         sources: Positions and logs.
     """
 
-    def __init__(self, programs: Mapping[str, str], data: DataFolder) -> None:
+    def __init__(
+        self, programs: Mapping[str, str], data: DataFolder, runs: FollowedRuns, logs: Path | None
+    ) -> None:
+        """`runs` and `logs` have further logs."""
         self.programs, self._data = programs, data
-        self.sources: Sources
+        self.sources = Sources(
+            data, self.match_log, lambda run, number: runs.reader(run).log(number), logs
+        )
         self.jobs = Jobs()
         self.matches: SessionTable[MatchSession] = SessionTable("match", MATCHES, 500, data)
         self.reviews: SessionTable[ReviewSession] = SessionTable("review", REVIEWS, 200, data)
@@ -198,7 +205,7 @@ class SessionManager:
 
     async def _delete_reviews(self, kind: str, id_: str) -> None:
         for key, session in list(self.reviews.items()):
-            if getattr(session.payload.source, kind) == id_:
+            if getattr(session.record.payload.source, kind) == id_:
                 await self.end_review(key)
                 self.reviews.remove(key)
 
@@ -252,7 +259,7 @@ class SessionManager:
 
     async def _task(self, session: ReviewSession) -> LogTask:
         """Return what a worker needs to know of the log and the engine. Raises QuartetError."""
-        payload = session.payload
+        payload = session.record.payload
         source = payload.source
         return LogTask(
             number=0,
@@ -281,7 +288,9 @@ class SessionManager:
         """Judge another move for a turn of a review. Raises QuartetError."""
         session, text = self.reviews[id], payload.move
         if text is None:
-            source = msgspec.structs.replace(session.payload.source, step=payload.number, moves=[])
+            source = msgspec.structs.replace(
+                session.record.payload.source, step=payload.number, moves=[]
+            )
             located = await asyncio.to_thread(self.sources.located, source)
             text = located.written(payload.parts)
         return (await self._ask("attempt", session, turn=payload.number, text=text))["attempt"]
