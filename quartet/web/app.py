@@ -254,8 +254,8 @@ class Api:
 
     async def matches(self, request: Request) -> views.Json:
         links = request.scope["links"]
-        found = self.sessions.matches.values()
-        return {"matches": [session.line() for session in found if session.seats(links)]}
+        table = self.sessions.matches
+        return {"matches": [match.line() for match in table.values() if match.seats(links)]}
 
     async def reviews(self) -> views.Json:
         return {"reviews": [session.line() for session in self.sessions.reviews.values()]}
@@ -286,8 +286,7 @@ class Api:
             raise Refused(f"there is no such action: use {', '.join(sorted(ACTIONS))}", 404)
         if action == "move" and (payload.parts is None) == (payload.text is None):
             raise Refused("a move is given by parts or by text", 400)
-        data = {**msgspec.structs.asdict(payload), "seats": seats}
-        return await session.request(action, **data)
+        return await session.request(action, **msgspec.structs.asdict(payload), seats=seats)
 
     def guarded(self, token: str, host: str, port: int) -> ASGIApp:
         """Return the whole server, which answers requests with the token only.

@@ -75,8 +75,7 @@ class Guard:
         connection = HTTPConnection(scope)
         headers = connection.headers
         given = [key for key in connection.query_params.getlist("token") if key]
-        is_entry = scope["path"] == "/" and scope["method"] == "GET"
-        entering = given if is_entry else []
+        entering = given if (scope["path"], scope["method"]) == ("/", "GET") else []
         kept = self._kept(connection)
         known = [*entering, *kept]
         is_full = any(map(self._is_token, known))
