@@ -13,7 +13,6 @@ from core.rules import Move
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl, official
 from quartet.judge.match import Match
-from quartet.judge.process.pipes import hub
 from quartet.judge.seats import seating
 from quartet.judge.seats.engine import EngineSeat, hint
 from quartet.judge.seats.person import PersonSeat
@@ -127,24 +126,19 @@ class MatchWorker:
     def _seats(self) -> list[Seat | None]:
         """Make the seats. Raises QuartetError."""
         record, game = self._record, self._game
-        programs = {
-            number: PlayerSpec.parse(game.info.name, who.command)
-            for number, who in enumerate(record.seats)
+        programs = [
+            SeatSetup(PlayerSpec.parse(record.game, who.command), seed=record.seed)
             if who.kind == "program"
-        }
-        environment = seating.start_environment(game, record.start, programs.values())
-        shared = hub()
-        seats: list[Seat | None] = []
+            else None
+            for who in record.seats
+        ]
+        seats = seating.seats_of(game, programs, record.start)
         for number, who in enumerate(record.seats):
-            seat: Seat | None = None
             if who.kind == "person":
-                seat = PersonSeat(self._choose, clocked=record.payload.person_clock)
-            elif who.kind == "program":
-                setup = SeatSetup(programs[number], seed=record.seed, env=environment)
-                seat = seating.program_seat(game, setup, record.start, number, shared)
+                seats[number] = PersonSeat(self._choose, clocked=record.payload.person_clock)
             elif who.kind == "engine":
-                seat = EngineSeat(
-                    game.info.name,
+                seats[number] = engine = EngineSeat(
+                    record.game,
                     who.command,
                     record.seed,
                     nodes=who.nodes,
@@ -152,8 +146,7 @@ class MatchWorker:
                     clock=not who.is_limited,
                     report=self._report,
                 )
-                seat.clocked = not who.is_limited
-            seats.append(seat)
+                engine.clocked = not who.is_limited
         return seats
 
     def _report(self, info: SearchInfo) -> None:
