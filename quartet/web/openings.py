@@ -20,12 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 from core.errors import QuartetError
 from core.rules import Move
 from quartet.arena import catalogue, records
+from quartet.arena.curves import mean_and_error
 from quartet.judge import game as games
 from quartet.judge.game import JudgedGame
 from quartet.judge.logs import jsonl
@@ -301,10 +301,11 @@ class Index:
         return [*positions, state.position], [turn.move for turn in log.turns]
 
 
-def _figures(shares: Sequence[float]) -> Json:
+def _figures(shares: list[float]) -> Json:
     """Return the number of games, the mean win share and its 95 % error; None if unknown."""
-    error = None
-    if len(set(shares)) > 1:
-        error = round(1.96 * stdev(shares) / math.sqrt(len(shares)), 4)
-    mean = round(fmean(shares), 4) if shares else None
-    return {"games": len(shares), "share": mean, "error95": error}
+    mean, error = mean_and_error(shares) if shares else (math.nan, math.nan)
+    return {
+        "games": len(shares),
+        "share": catalogue.known(round(mean, 4)),
+        "error95": catalogue.known(round(error, 4)),
+    }
