@@ -11,7 +11,6 @@ from core.errors import QuartetError
 from quartet.arena import catalogue, records
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.jsonl import Header
-from quartet.judge.turn import Result, Turn
 from quartet.web import views
 from quartet.web.errors import Refused
 from quartet.web.events import Topic
@@ -126,7 +125,6 @@ class LiveGame:
     def __init__(self, reader: RunReader, number: int) -> None:
         self._reader, self._number = reader, number
         self._file = reader.folder / records.live_name(number)
-        self._offset = 0
         self._viewer: views.Viewer | None = None
         self._over = False
         self._patience = MAX_MISSING
@@ -147,14 +145,18 @@ class LiveGame:
             if self.view is not None and self.view["result"] is not None:
                 return []
             return self._recorded()
-        if len(data) < self._offset:  # the game was restarted, or turns were taken back
-            self._offset, self._viewer = 0, None
-        is_new = self._viewer is None
-        whole = data.rfind(b"\n") + 1
-        lines = data[self._offset : whole].splitlines()
-        events = [event for line in lines for event in self._take(jsonl.read_record(line))]
-        self._offset = whole
-        return [("state", {"view": self.view})] if is_new and self._viewer else events
+        if b"\n" not in data:  # the game begins, or begins again
+            self._viewer = None
+            return []
+        log = jsonl.read_log(data)
+        seen = 0 if self._viewer is None else len(self._viewer.view["turns"])
+        if self._viewer is None or len(log.turns) < seen:  # restarted, or turns were taken back
+            self._viewer = self._begun(log.header).replay(log.turns, log.result)
+            return [("state", {"view": self.view})]
+        events = [("turn", self._viewer.turn(turn)) for turn in log.turns[seen:]]
+        if log.result is not None and self._viewer.view["result"] is None:
+            events.append(("end", {"result": self._viewer.end(log.result)}))
+        return events
 
     def _recorded(self) -> Events:
         """Return the end of the game, with turns that its file had not shown."""
@@ -172,20 +174,15 @@ class LiveGame:
             turn["info"] = seen["info"]
         return [("state", {"view": view}), ("end", {"result": view["result"]})]
 
-    def _take(self, record: Header | Turn | Result) -> Events:
-        if isinstance(record, Header):
-            commands = self._reader.commands()
-            engines = {s: commands.get(name or "", "") for s, name in enumerate(record.players)}
-            clocks = self._reader.clocks(self._number, record.players)
-            self._viewer = views.Viewer(record, engines=engines, ms=clocks)
-            source = {"run": self._reader.name, "number": self._number}
-            self._viewer.view = {"source": source, **self._viewer.view}
-            return []
-        if self._viewer is None:
-            return []
-        if isinstance(record, Turn):
-            return [("turn", self._viewer.turn(record))]
-        return [("end", {"result": self._viewer.end(record)})]
+    def _begun(self, header: Header) -> views.Viewer:
+        """Return the viewer of the game before its first turn."""
+        commands = self._reader.commands()
+        engines = {s: commands.get(name or "", "") for s, name in enumerate(header.players)}
+        clocks = self._reader.clocks(self._number, header.players)
+        viewer = views.Viewer(header, engines=engines, ms=clocks)
+        source = {"run": self._reader.name, "number": self._number}
+        viewer.view = {"source": source, **viewer.view}
+        return viewer
 
 
 def _run_events(reader: RunReader) -> Iterator[Events]:
