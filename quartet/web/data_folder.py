@@ -129,15 +129,7 @@ class DataFolder:
 
     def append(self, kind: str, id_: str, name: str, data: bytes) -> bool:
         """Append lines to a file of an entry; return False if a part of them may be missing."""
-        path = self.path / kind / id_ / name
-        if not self._closed:
-            try:
-                with path.open("ab") as file:
-                    file.write(data)
-            except OSError as error:
-                self._complain(path, error)
-                return False
-        return True
+        return self._write(self.path / kind / id_ / name, data, appends=True)
 
     def remove(self, kind: str, id_: str) -> None:
         """Delete an entry, if there is one."""
@@ -146,21 +138,26 @@ class DataFolder:
             (folder / RECORD).unlink(missing_ok=True)  # first: without it there is no entry
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _write(self, path: Path, data: bytes, *, private: bool = False) -> bool:
-        if not self._closed:
-            try:
+    def _write(
+        self, path: Path, data: bytes, *, private: bool = False, appends: bool = False
+    ) -> bool:
+        """Write or append to a file; return False if that failed.
+
+        Only the first failure is reported: games continue in memory.
+        """
+        if self._closed:
+            return True
+        try:
+            if appends:
+                with path.open("ab") as file:
+                    file.write(data)
+            else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data, private=private)
-            except OSError as error:
-                self._complain(path, error)
-                return False
-        return True
-
-    def _complain(self, path: Path, error: OSError) -> None:
-        """Report once that the folder cannot be written; games continue in memory."""
-        if not self._complained:
+        except OSError as error:
+            if not self._complained:
+                text = f"cannot write {path}: {error.strerror}; games may be lost with the server"
+                print(f"quartet: {text}", file=sys.stderr, flush=True)
             self._complained = True
-            text = (
-                f"quartet: cannot write {path}: {error.strerror}; games may be lost with the server"
-            )
-            print(text, file=sys.stderr, flush=True)
+            return False
+        return True
