@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -156,10 +157,8 @@ class RunReader:
             (records.log_name(number), False),
             (records.live_name(number), True),
         ):
-            try:
+            with suppress(OSError):
                 return (self.folder / name).read_bytes(), is_running
-            except OSError:
-                continue
         raise Refused(f"there is no game {number} in this run", 404)
 
     def end(self, number: int) -> views.Json | None:
