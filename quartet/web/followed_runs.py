@@ -79,15 +79,8 @@ class FollowedRuns:
         if kind == "run":
             return RUN_EVERY, _run_events(self.reader(rest)).__next__
         if name == "runs":
-            return LIST_EVERY, self._list_events().__next__
+            return LIST_EVERY, lambda: [("state", {"runs": self.lines()})]
         raise Refused("there is no such topic", 404)
-
-    def _list_events(self) -> Iterator[Events]:
-        last = None
-        while True:
-            lines = self.lines()
-            yield [] if lines == last else [("state", {"runs": lines})]
-            last = lines
 
     async def _follow(self, topic: Topic, state: views.Json, every: float, look: Look) -> None:
         """Publish what is new, for as long as a browser follows."""
@@ -96,9 +89,10 @@ class FollowedRuns:
             while topic.unwatched_for <= UNWATCHED:
                 await asyncio.sleep(pause)
                 events, took = await asyncio.to_thread(_timed, look)
-                _note(state, events)
                 for event, data in events:
-                    topic.publish(event, **data)
+                    if event != "state" or state | data != state:
+                        topic.publish(event, **data)
+                _note(state, events)
                 pause = max(every, REST * took)
         except QuartetError as error:
             topic.publish("gone", error=str(error))
