@@ -68,7 +68,7 @@ def counted(tab: Tab) -> None:
 def test_the_parts_add_up_to_the_score_of_a_log(log: Path) -> None:
     data = log.read_bytes()
     said = re.findall(rb"^SCORE(?:FIRST|SECOND) (\d+)", data, re.MULTILINE)
-    result = views.of_log(checked(data))["result"]
+    result = views.of_log(*checked(data))["result"]
     assert len(said) == 2
     sums = [sum(part["count"] * part["points"] for part in parts) for parts in result["counted"]]
     assert sums == list(map(int, said))

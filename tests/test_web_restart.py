@@ -336,7 +336,7 @@ def test_the_oldest_logs_are_deleted_first(tmp_path: Path, monkeypatch: pytest.M
 
     folder = DataFolder(tmp_path)
     kept = Sources(folder, none, none)
-    keys = [kept.upload(data, f"{n}.log", checked(data)) for n, data in enumerate(logs)]
+    keys = [kept.upload(data, f"{n}.log", checked(data)[1]) for n, data in enumerate(logs)]
     assert [line["id"] for line in kept.lines()] == keys[:0:-1]
     assert {path.name for path in tmp_path.glob("logs/*")} == set(keys[1:])
     again = Sources(folder, none, none)

@@ -251,7 +251,7 @@ def test_clocks_of_a_run_are_shown(tmp_path: Path) -> None:
     (folder / records.log_name(0)).write_bytes(log_of(played("ataxx")))
     reader = RunReader(folder)
     assert reader.clocks(0, []) == [4000, None]
-    view = views.of_log(checked(reader.log(0)[0]), reader.clocks(0, []))
+    view = views.of_log(*checked(reader.log(0)[0]), reader.clocks(0, []))
     assert view["clock"]["ms"] == [4000, 10_000]
     assert max(turn["clock"] for turn in view["turns"] if turn["seat"] == 0) <= 4000
     names = [player["name"] for player in plan["players"]]

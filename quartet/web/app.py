@@ -222,8 +222,7 @@ class Api:
         }
         if payload.run is not None and payload.number is not None:
             return self.runs.reader(payload.run).view(payload.number)
-        found = checked(self.sources.data(payload)[0])
-        return {"source": named, **views.of_log(found)}
+        return {"source": named, **views.of_log(*checked(self.sources.data(payload)[0]))}
 
     async def text(self, request: Request) -> Response:
         payload = await read(request, Source)
@@ -235,7 +234,7 @@ class Api:
         return Response(data, media_type=TYPES[".txt"])
 
     def files(self, payload: Source) -> views.Json:
-        turns = checked(self.sources.data(payload)[0]).turns
+        turns = checked(self.sources.data(payload)[0])[1].turns
         step = payload.step or 0
         if not 1 <= step <= len(turns) or not turns[step - 1].input:
             raise Refused("no files were exchanged in this turn", 404)
@@ -245,11 +244,11 @@ class Api:
     async def add_log(self, request: Request) -> Response:
         data = await body(request, MAX_LOG, "application/octet-stream")
         name = request.query_params.get("name", "log")[:200]
-        found = await asyncio.to_thread(checked, data)
-        if found.match is None or not found.agrees:
-            raise QuartetError(found.complaint or "the log has no game")
-        key = self.sources.upload(data, name, found)
-        view = {"source": {"log": key}, **await asyncio.to_thread(views.of_log, found)}
+        found, match = await asyncio.to_thread(checked, data)
+        if found.complaint is not None:
+            raise QuartetError(found.complaint)
+        key = self.sources.upload(data, name, match)
+        view = {"source": {"log": key}, **await asyncio.to_thread(views.of_log, found, match)}
         return json({"id": key, "name": name, "view": view}, 201)
 
     async def matches(self, request: Request) -> views.Json:

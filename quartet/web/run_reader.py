@@ -170,9 +170,8 @@ class RunReader:
 
     def view(self, number: int) -> views.Json:
         """Return a game as browsers show it. Raises QuartetError."""
-        found = checked(self.log(number)[0])
-        names = [] if found.match is None else found.match.names
-        shown = views.of_log(found, self.clocks(number, names))
+        found, match = checked(self.log(number)[0])
+        shown = views.of_log(found, match, self.clocks(number, match.names))
         self._complete(shown, number)
         return {"source": {"run": self.name, "number": number}, **shown}
 

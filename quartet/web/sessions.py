@@ -231,7 +231,7 @@ class SessionManager:
     async def new_review(self, payload: ReviewRequest) -> Json:
         """Review a log, or return the review of the same log. Raises QuartetError."""
         data = await asyncio.to_thread(self.sources.finished, payload.source)
-        found = await asyncio.to_thread(checked, data)
+        found, match = await asyncio.to_thread(checked, data)
         if not found.agrees or not found.turns:
             raise QuartetError(found.complaint or "the log has no turns")
         player(found.game, payload.engine, {})
@@ -241,7 +241,7 @@ class SessionManager:
             return {"id": key}
         record = ReviewRecord(
             game=found.game.info.name,
-            players=[] if found.match is None else [*map(shown_name, found.match.names)],
+            players=[*map(shown_name, match.names)],
             time=time.time(),
             payload=payload,
             total=len(found.turns),

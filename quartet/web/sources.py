@@ -17,6 +17,7 @@ from quartet.judge import game as games
 from quartet.judge.game import JudgedGame, Start
 from quartet.judge.logs.check import check, origin
 from quartet.judge.logs.checked import CheckedLog
+from quartet.judge.match import Match
 from quartet.judge.process.words import printable
 from quartet.judge.seats.engine import fast_rules
 from quartet.web import openings, views
@@ -128,12 +129,12 @@ class Sources:
         self._match_log, self._run_log = match_log, run_log
         self._games, self._files = games_folder, dict[str, Path]()
 
-    def upload(self, data: bytes, name: str, found: CheckedLog) -> str:
-        """Store a checked log, and return its id, which depends on its content only."""
+    def upload(self, data: bytes, name: str, match: Match) -> str:
+        """Store the log of a match, and return its id, which depends on its content only."""
         key = hashlib.sha256(data).hexdigest()[:16]
         record = LogRecord(
-            game=found.game.info.name,
-            players=[*map(shown_name, found.match.names if found.match else ())],
+            game=match.game.info.name,
+            players=[*map(shown_name, match.names)],
             time=time.time(),
             name=name,
             size=len(data),
@@ -195,7 +196,7 @@ class Sources:
         if source.game is not None:
             position = Start(source.seed, source.options, source.position).position(rules)
         else:
-            positions = checked(self.data(source)[0], fast=True).positions
+            positions = checked(self.data(source)[0], fast=True)[0].positions
             position = positions[-1 if source.step is None else source.step]
         for found in line:
             position = position.play(found.move)
@@ -228,16 +229,13 @@ class Sources:
             start = Start(source.seed, source.options, source.position)
             return Located(game, start.position(game.position), lasting(game, source.options))
         data, is_running = self.data(source)
-        found = checked(data)
-        match, game = found.match, found.game
-        if match is None:
-            raise QuartetError(found.complaint or "the log has no game")
-        steps = len(found.turns)
+        found, match = checked(data)
+        game, steps = found.game, len(match.turns)
         step = steps if source.step is None else source.step
         if not 0 <= step <= steps:
             raise Refused(f"there is no step {step}: the game has {steps}", 404)
         last = None
-        if step > 0 and (turn := found.turns[step - 1]).move is not None:
+        if step > 0 and (turn := match.turns[step - 1]).move is not None:
             parts = games.scene(game.info.name).parts(turn.move, found.positions[step - 1])
             last = {"seat": turn.seat, "parts": list(parts)}
         return Located(
@@ -297,14 +295,19 @@ def lasting(game: JudgedGame, options: dict[str, bool | int]) -> dict[str, bool 
 
 
 @lru_cache(maxsize=64)
-def checked(data: bytes, *, fast: bool = False) -> CheckedLog:
+def checked(data: bytes, *, fast: bool = False) -> tuple[CheckedLog, Match]:
     """Detect the game of a log, and check the log, by the reference rules or the fast ones.
 
-    Raises QuartetError.
+    Returns the log, and its game played again as far as the log is correct.
+
+    Raises QuartetError if the log has no start.
     """
     if not data.strip():
         raise QuartetError("the log is empty")
     name = origin(data)
     if name is None:
         raise QuartetError("this is not a log of a known game")
-    return check(games.load(name), data, rules=fast_rules(name) if fast else None)
+    found = check(games.load(name), data, rules=fast_rules(name) if fast else None)
+    if found.match is None:
+        raise QuartetError(found.complaint or "the log has no game")
+    return found, found.match

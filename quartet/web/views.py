@@ -21,6 +21,7 @@ from quartet.judge.game import JudgedGame
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.logs.jsonl import Header
+from quartet.judge.match import Match
 from quartet.judge.process.words import printable
 from quartet.judge.state import GameState
 from quartet.judge.turn import Result, Turn
@@ -260,18 +261,14 @@ def written(scene: SceneModule, move: Move | None, position: Any) -> Json:
     return {"move": scene.write(move, position), "parts": list(scene.parts(move, position))}
 
 
-def of_log(checked: CheckedLog, ms: Sequence[float | None] = ()) -> Json:
+def of_log(checked: CheckedLog, match: Match, ms: Sequence[float | None] = ()) -> Json:
     """Return the view of a log as far as the log is correct.
 
     Args:
         checked: The log.
+        match: Its game.
         ms: Clock of each seat in milliseconds, if known; official logs do not name it.
-
-    Raises QuartetError if the log has no start.
     """
-    match = checked.match
-    if match is None:
-        raise QuartetError(checked.complaint or "the log has no game")
     result = match.result if checked.agrees else None
     notes = {"notes": list(checked.notes), "complaint": checked.complaint or ""}
     return Viewer(jsonl.header(match), ms=ms).replay(match.turns, result).view | notes
