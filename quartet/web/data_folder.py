@@ -156,8 +156,9 @@ class DataFolder:
                 write_whole(path, data, private=private)
         except OSError as error:
             if not self._complained:
-                text = f"cannot write {path}: {error.strerror}; games may be lost with the server"
-                print(f"quartet: {text}", file=sys.stderr, flush=True)
+                why = error.strerror
+                text = f"quartet: cannot write {path}: {why}; games may be lost with the server"
+                print(text, file=sys.stderr, flush=True)
             self._complained = True
             return False
         return True
