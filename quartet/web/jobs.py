@@ -51,6 +51,11 @@ class Job:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
+    @property
+    def is_alive(self) -> bool:
+        """True if it can take a task. After a kill this is known at once, and `over` later."""
+        return not self.over and self._process.is_alive()
+
     def begin(self, match: tuple[MatchRecord, bytes] | None, receive: Receive) -> None:
         """Give the worker its task.
 
@@ -144,7 +149,7 @@ class Jobs:
 
     def prepare(self) -> Job | None:
         """Start the spare worker if there is none."""
-        if not self._closed and (self._spare is None or self._spare.over):
+        if not self._closed and (self._spare is None or not self._spare.is_alive):
             self._spare = Job()
             self._all = [*(job for job in self._all if not job.over), self._spare]
         return self._spare

@@ -122,7 +122,7 @@ class SessionManager:
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Job]:
         """A worker for one request: an idle one, or a new one."""
-        self._idle = [job for job in self._idle if not job.over]
+        self._idle = [job for job in self._idle if job.is_alive]
         job = self._idle.pop() if self._idle else self.jobs.start()
         try:
             yield job
