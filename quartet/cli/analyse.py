@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -153,29 +153,30 @@ def command(
     found = search.outcome()
     if enough.is_set():
         print("quartet: interrupted", file=sys.stderr)
-    candidates = [*player.candidates()] if can(player, CANDIDATES) else []
+    candidates = [
+        {**candidate, "move": say(candidate["move"], root)}
+        for candidate in (player.candidates() if can(player, CANDIDATES) else ())
+    ]
     if as_json:
-        print(
-            json.dumps(
-                _record(
-                    game,
-                    root,
-                    found,
-                    lines,
-                    candidates,
-                    say,
-                    unit=score_unit(player),
-                    interrupted=enough.is_set(),
-                ),
-                indent=2,
-            )
-        )
+        record = {
+            "game": game,
+            "position": root.text(),
+            "seat": root.to_move,
+            "best": say(found.move, root),
+            "move": list(found.move),
+            "score_unit": score_unit(player),
+            **_facts(found, root, say),
+            "interrupted": enough.is_set(),
+            "lines": [_facts(info, root, say) for info in lines],
+            "candidates": candidates,
+        }
+        print(json.dumps(record, indent=2))
         return
     first = [line for line in lines if line.rank == 1]
     if not first or (first[-1].nodes, first[-1].pv) != (found.nodes, found.pv):
         console.print(_line(found, root, say), soft_wrap=True, markup=False)
     if candidates:
-        console.print(_table(candidates, root, say))
+        console.print(_table(candidates))
     answer = " ".join(
         registry.load(game, "protocol").format_answer(found.move, root.to_move).split()
     )
@@ -233,66 +234,28 @@ def _named(
     return words
 
 
-def _table(
-    candidates: Sequence[Mapping[str, object]], root: Position, say: Callable[[Move, Position], str]
-) -> Grid:
+def _table(candidates: Sequence[Mapping[str, object]]) -> Grid:
     columns = list(dict.fromkeys(name for row in candidates for name in row))
     grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
     for row in candidates:
-        grid.add_row(
-            *(_cell(row.get(name), root, say if name == "move" else None) for name in columns)
-        )
+        grid.add_row(*(_cell(row.get(name, "")) for name in columns))
     return grid
 
 
-def _cell(value: Any, root: Position, say: Callable[[Move, Position], str] | None) -> str:
-    if value is None:
-        return ""
-    return (
-        say(value, root)
-        if say is not None
-        else f"{value:.3f}"
-        if isinstance(value, float)
-        else str(value)
-    )
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _record(
-    game: str,
-    root: Position,
-    found: SearchInfo,
-    lines: Sequence[SearchInfo],
-    candidates: Sequence[Mapping[str, object]],
-    say: Callable[[Move, Position], str],
-    *,
-    unit: str,
-    interrupted: bool,
+def _facts(
+    info: SearchInfo, root: Position, say: Callable[[Move, Position], str]
 ) -> dict[str, object]:
-    """Return the outcome for JSON, with moves in the judge's notation."""
-
-    def row(info: SearchInfo) -> dict[str, object]:
-        return {
-            "rank": info.rank,
-            "depth": info.depth,
-            "score": info.score,
-            "nodes": info.nodes,
-            "seconds": round(info.seconds, 6),
-            "nodes_per_second": round(info.nps),
-            "line": _named(info.pv or (info.move,), root, say),
-        }
-
+    """Return a report of the search for JSON, with moves in the judge's notation."""
     return {
-        "game": game,
-        "position": root.text(),
-        "seat": root.to_move,
-        "best": say(found.move, root),
-        "move": list(found.move),
-        "score_unit": unit,
-        **row(found),
-        "interrupted": interrupted,
-        "lines": [row(info) for info in lines],
-        "candidates": [
-            {**candidate, "move": say(cast("Move", candidate["move"]), root)}
-            for candidate in candidates
-        ],
+        "rank": info.rank,
+        "depth": info.depth,
+        "score": info.score,
+        "nodes": info.nodes,
+        "seconds": round(info.seconds, 6),
+        "nodes_per_second": round(info.nps),
+        "line": _named(info.pv or (info.move,), root, say),
     }
