@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from ataxx import make_openings
 from ataxx.fen import START as USUAL
@@ -21,9 +22,12 @@ from ataxx.rules import Position
 from core.agent.cli import start_from_environment
 from core.errors import QuartetError, UnknownNameError
 from quartet.arena.fingerprints import fingerprint
+from quartet.cli import seats
 from quartet.judge import game as games
 from quartet.judge.game import Start
-from quartet.judge.seats.players import PlayerSpec
+from quartet.judge.seats.lines import LineSeat
+from quartet.judge.seats.person import PersonSeat
+from quartet.judge.seats.players import PERSON, PlayerSpec
 from quartet.judge.seats.seating import START, start_environment
 
 ROOT = Path(__file__).parent.parent
@@ -168,6 +172,16 @@ def test_players_that_are_notified_of_a_start(monkeypatch: pytest.MonkeyPatch) -
     found = start_from_environment(Position)
     assert found is not None
     assert found.text() == OTHER
+
+
+def test_an_engine_at_the_table_of_a_human_is_notified_of_the_start() -> None:
+    ataxx = games.load("ataxx")
+    setups = seats.setups(ataxx, [PERSON, ENGINE], [], 0)
+    start = Start(0, {}, OTHER)
+    person, engine = seats.make(ataxx, setups, start, Console(), human_clock=False)
+    assert isinstance(person, PersonSeat)
+    assert isinstance(engine, LineSeat)
+    assert engine._command.env[START] == OTHER
 
 
 def test_an_unreadable_start_falls_back_to_the_usual_one(

@@ -12,7 +12,6 @@ from core.messages import SIDES
 from quartet.arena import builds
 from quartet.cli.terminal import human
 from quartet.judge.game import JudgedGame, Start
-from quartet.judge.process.pipes import hub
 from quartet.judge.seats import seating
 from quartet.judge.seats.person import PersonSeat
 from quartet.judge.seats.players import EMPTY_SEAT, PERSON, Kind
@@ -92,19 +91,18 @@ def make(
     game: JudgedGame, setups: Sequence[Setup], start: Start, console: Console, *, human_clock: bool
 ) -> list[Seat | None]:
     """Return the seats. With a human at the table, built-in players play in this process."""
-    players = [setup if isinstance(setup, SeatSetup) else None for setup in setups]
-    if PERSON not in setups:
-        return seating.seats_of(game, players, start)
-    outside = [p.player for p in players if p is not None and p.player.kind is not Kind.BUILT_IN]
-    seating.start_environment(game, start, outside)
-    choose, shared = human.move_chooser(console), hub()
-    seats: list[Seat | None] = []
-    for seat, player in enumerate(players):
-        if player is None:
-            is_human = setups[seat] == PERSON
-            seats.append(PersonSeat(choose, clocked=human_clock) if is_human else None)
-        elif player.player in outside:
-            seats.append(seating.program_seat(game, player, start, seat, shared))
-        else:
-            seats.append(seating.engine_seat(game, player, clock=True))
+    has_human = PERSON in setups
+    programs = [
+        setup
+        if isinstance(setup, SeatSetup) and not (has_human and setup.player.kind is Kind.BUILT_IN)
+        else None
+        for setup in setups
+    ]
+    seats = seating.seats_of(game, programs, start)
+    choose = human.move_chooser(console)
+    for seat, setup in enumerate(setups):
+        if setup == PERSON:
+            seats[seat] = PersonSeat(choose, clocked=human_clock)
+        elif isinstance(setup, SeatSetup) and seats[seat] is None:
+            seats[seat] = seating.engine_seat(game, setup, clock=True)
     return seats
