@@ -150,71 +150,55 @@ def _ask(game: JudgedGame, path: Path, ply: int, program: str, console: Console)
     follows = not built_in and game.info.lines is not None
     console.print(drawing.position(game.info.name, position))
     with question(game, data, seat, position.to_move, ply, follows=follows) as match:
-        answered: AskedError | None = None
         try:
-            for _ in match.play():
-                pass
+            sentence, is_move = match.play_out().reason, False  # the program was not ready
         except AskedError as asked:
-            answered = asked
+            sentence, is_move = _sentence(match, asked)
         said = [(turn.ply, text) for turn in match.turns for _, text in turn.said]
         said += [(match.position.ply, text) for _, text in match.pending()]
     for when, text in said:
         console.print(f"# ply {when}: {text}", soft_wrap=True, markup=False, style="dim")
-    if answered is not None:
-        return _show(console, match, answered)
-    # The program was not ready.
-    reason = "" if match.result is None else match.result.reason
-    console.print(reason, soft_wrap=True, markup=False)
-    return False
+    console.print(sentence, soft_wrap=True, markup=False)
+    return is_move
 
 
 def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
     """Return the position to ask about. Raises QuartetError if no player is asked there."""
     match = checked.match
     assert match is not None  # noqa: S101  (the log agrees)
-    first, last = checked.positions[0].ply, match.position.ply
-    position: Position
-    for position in checked.positions:
-        if position.ply == ply and not position.over:
-            if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
-                raise QuartetError(f"{path}: no player is asked at ply {ply}: no move is possible")
-            return position
-    raise QuartetError(
-        f"{path}: no player is asked at ply {ply}; the log has plies {first} to {last}"
-    )
+    found = [p for p in checked.positions if p.ply == ply and not p.over]
+    if not found:
+        first, last = checked.positions[0].ply, match.position.ply
+        raise QuartetError(
+            f"{path}: no player is asked at ply {ply}; the log has plies {first} to {last}"
+        )
+    position: Position = found[0]
+    if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
+        raise QuartetError(f"{path}: no player is asked at ply {ply}: no move is possible")
+    return position
 
 
-def _show(console: Console, match: Match, asked: AskedError) -> bool:
-    """Print the player's answer; return True if it is a move at the position asked about."""
+def _sentence(match: Match, asked: AskedError) -> tuple[str, bool]:
+    """Describe the player's answer; return True if it is a move at the position asked about."""
     position = match.position
     verdict, reason, move, after, _ = judge_answer(match.game, asked.answer, position)
     label = match.game.label(position.to_move)
     if after is None and match.game.info.lines is None:
-        words = f"{position.ply} {label}: {verdict.value}: {reason}"
-        console.print(words, soft_wrap=True, markup=False)
-        return False
+        return f"{position.ply} {label}: {verdict.value}: {reason}", False
     if after is None:
         turn = Turn(position.ply, position.to_move, verdict=verdict, reason=reason)
-        console.print(f"{label} {phrase(turn)}", soft_wrap=True, markup=False)
-        return False
-    name = match.game.info.name
+        return f"{label} {phrase(turn)}", False
+    played = drawing.write(match.game.info.name, move, position)
     logged = _logged(match, asked.logged)
-    if asked.arrived:
-        spent = f"{asked.answer.seconds:.2f} s"
-        info = asked.answer.info
-        if info is not None:
-            spent = f"score {info.score} at depth {info.depth}, {spent}"
-        other = "the log ends here" if logged is None else f"the log has {logged}"
-        line = f"{position.ply} {label}: {drawing.write(name, move, position)}  {spent}; {other}"
-        console.print(line, soft_wrap=True, markup=False)
-        return True
-    console.print(
-        f"the program leaves the log at ply {position.ply}, with "
-        f"{drawing.write(name, move, position)!r} where it has {logged!r}",
-        soft_wrap=True,
-        markup=False,
-    )
-    return False
+    if not asked.arrived:
+        where = f"the program leaves the log at ply {position.ply}"
+        return f"{where}, with {played!r} where it has {logged!r}", False
+    spent = f"{asked.answer.seconds:.2f} s"
+    info = asked.answer.info
+    if info is not None:
+        spent = f"score {info.score} at depth {info.depth}, {spent}"
+    other = "the log ends here" if logged is None else f"the log has {logged}"
+    return f"{position.ply} {label}: {played}  {spent}; {other}", True
 
 
 def _logged(match: Match, answer: Answer | None) -> str | None:
