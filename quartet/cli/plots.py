@@ -1,4 +1,5 @@
-"""Plots of runs and trainings, for `quartet runs --plot`; needs matplotlib, the extra `plot`."""
+"""Plots of runs and trainings, for `quartet runs --plot`: each is drawn into a file, whose name is
+printed. They need matplotlib, the extra `plot`."""
 
 from __future__ import annotations
 
@@ -125,6 +126,7 @@ def _figure(parts: int) -> Any:
 
 
 def _save(figure: Any, title: str, file: Path) -> None:
+    """Write a figure, and print the name of its file. Raises QuartetError."""
     figure.suptitle(title)
     for axes in figure.axes:
         axes.grid(visible=True, alpha=0.3)
@@ -132,6 +134,7 @@ def _save(figure: Any, title: str, file: Path) -> None:
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
     except (OSError, ValueError) as error:
         raise QuartetError(f"cannot write {file}: {error}") from error
+    print(file)
 
 
 def _draw(axes: Any, curves: Sequence[Curve]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from core.errors import QuartetError
 from quartet.arena import gauntlet
 from quartet.arena.gauntlet import RatingRecord
-from quartet.cli import tables
+from quartet.cli import plots, tables
 from quartet.judge.seats import versions
 
 
@@ -22,10 +22,7 @@ def show(game: str, records: Sequence[RatingRecord], plot: Path | None, *, as_js
         raise QuartetError(f"no rating of {game} is kept below {gauntlet.FOLDER} yet")
     groups = gauntlet.comparable(records)
     if plot is not None:
-        from quartet.cli import plots  # noqa: PLC0415  (an extra)
-
         plots.ratings_over_time(groups, f"{game}, gauntlet", plot)
-        print(plot)
     elif as_json:
         lines = [{**msgspec.to_builtins(record), "group": record.group} for record in records]
         print(json.dumps(lines, indent=2))

@@ -20,7 +20,7 @@ from quartet.arena import catalogue, records, tuning
 from quartet.arena.catalogue import RESULTS, Filter, RecordedRun
 from quartet.arena.outcome import Outcome
 from quartet.arena.unit import GameResult
-from quartet.cli import gauntlet, outcomes, tables, tune
+from quartet.cli import gauntlet, outcomes, plots, tables, tune
 from quartet.cli.exports import EXPORTS
 
 HOME = Path("runs")
@@ -113,13 +113,10 @@ def command(
         raise QuartetError(f"no player is called {player!r}; there are: {', '.join(found.names)}")
     if result is not None and player is None:
         raise QuartetError("--result is of a player: name one with --player")
-    taken = sorted(run.results, key=lambda game: game.number)
-    taken = [game for game in taken if chosen.takes(game, found.names)]
+    in_order = sorted(run.results, key=lambda game: game.number)
+    taken = [game for game in in_order if chosen.takes(game, found.names)]
     if plot is not None:
-        from quartet.cli import plots  # noqa: PLC0415  (an extra)
-
         plots.run(found, run.results, folder, plot)
-        print(plot)
         return
     if export is not None:
         print(EXPORTS[export](folder, taken, found), end="")
@@ -216,10 +213,7 @@ def _print_plan(run: RecordedRun, *, as_json: bool) -> None:
 def _show_tuning(run: RecordedRun, plot: Path | None, *, as_json: bool) -> None:
     start, steps = tuning.values_of(run.plan), tuning.read(run.folder)
     if plot is not None:
-        from quartet.cli import plots  # noqa: PLC0415  (an extra)
-
         plots.tuning(start, steps, f"{run.plan['game']}, {run.plan['method']}", plot)
-        print(plot)
         return
     state = _state(run, None)
     if as_json:
@@ -235,10 +229,7 @@ def _show_tuning(run: RecordedRun, plot: Path | None, *, as_json: bool) -> None:
 def _plot_losses(file: Path, plot: Path | None) -> None:
     if plot is None:
         raise QuartetError(f"{file} is a file of losses; draw it with --plot FILE")
-    from quartet.cli import plots  # noqa: PLC0415  (an extra)
-
     plots.losses(file, plot)
-    print(plot)
 
 
 # Games
