@@ -26,6 +26,7 @@ from quartet.judge.seats.players import PERSON
 from quartet.judge.seats.seat import Seat
 from quartet.judge.seats.seating import SeatSetup
 from quartet.judge.table import TableRules, table_rules
+from quartet.judge.turn import Result
 
 LINE_OPTIONS = {
     "first": "-a",
@@ -224,9 +225,7 @@ def command(
         attempts += 1
         screen = Screen(console, delay=delay / 1000, step=step) if shows else None
         players = seats.make(known, setups, start, console, human_clock=human_clock)
-        match = _play(known, setups, players, table, start, log, screen)
-        result = match.result
-        assert result is not None  # noqa: S101  (it was played to its end)
+        match, result = _play(known, setups, players, table, start, log, screen)
         if not result.overloaded or attempts > replay_overloaded:
             break
         print(f"quartet: {result.reason}; the game is played again", file=sys.stderr)
@@ -272,38 +271,32 @@ def _play(
     start: Start,
     log: Path | None,
     screen: Screen | None,
-) -> Match:
+) -> tuple[Match, Result]:
     """Play a game to its end, and write a log however it ends."""
     names = [s.player.label if isinstance(s, SeatSetup) else s for s in setups]
-    is_official = log is not None and game.info.lines is not None
+    watchers: list[Watcher] = []
     with ExitStack() as cleanup:
-        for player in players:
-            if player is not None:
-                cleanup.callback(player.close)
-        watchers: list[Watcher] = []
-        match = Match(game, players, names, table, start, watchers=watchers)
+        match = cleanup.enter_context(Match(game, players, names, table, start, watchers=watchers))
         if match.position.over:
             raise QuartetError(
                 f"{'the start' if start.text is None else 'POSITION'}: the game is over"
             )
         # The log comes last: a command that is rejected does not touch an old one.
-        if log is not None and is_official:
+        if log is not None and game.info.lines is not None:
             _write(log, "")  # an error must not wait for the end of the game
+            cleanup.callback(lambda: _write(log, official.text(match)))
         elif log is not None:
             watchers.append(cleanup.enter_context(JsonFile(log)))
         if screen is not None:
             watchers.append(screen)
         try:
-            match.play_out()
+            result = match.play_out()
         except KeyboardInterrupt:
             kept = "" if log is None else f"; the log is in {log}"
             plies = match.position.ply
             print(f"\nquartet: the game was aborted after {plies} plies{kept}", file=sys.stderr)
             raise
-        finally:
-            if log is not None and is_official:
-                _write(log, official.text(match))
-    return match
+    return match, result
 
 
 def _write(path: Path, text: str) -> None:
