@@ -41,6 +41,7 @@ from quartet.judge.seats import versions
 @click.option("--beta", default=0.05, show_default=True, help="P(accept H0) if H1 is true.")
 @click.option(
     "--games",
+    "count",
     type=click.IntRange(min=1),
     help="Stop without a decision before a block that would exceed this number of games.",
 )
@@ -55,7 +56,7 @@ def command(
     share1: float | None,
     alpha: float,
     beta: float,
-    games: int | None,
+    count: int | None,
     **options: Any,
 ) -> None:
     """Test the program NEW of GAME against OLD with a generalised sequential probability ratio
@@ -75,7 +76,7 @@ def command(
     quartet sprt ugolki bot brs:5 --in-process --clock 10 --option opening=4
     """
     settings = RunOptions.read(options)
-    seats = games_seats(game)
+    seats = games.load(game).info.players
     test = hypotheses(seats, elo0, elo1, share0, share1, alpha, beta)
     # The outcome decides which change is accepted.
     registry.require_training(game, [versions.player_of(program) for program in (new, old)])
@@ -93,7 +94,7 @@ def command(
             settings,
             config,
             records,
-            lambda done: schedule.sprt(config, done, decided, games),
+            lambda done: schedule.sprt(config, done, decided, count),
             lambda done: Group(
                 tables.table(done, names, [0, 1], {}), outcomes.test_text(test, scores)
             ),
@@ -104,11 +105,6 @@ def command(
         decision = test.state(found.scores).decision
         outcomes.finish(settings, records, found, outcomes.WORDS[decision])
     sys.exit(0 if decision is Decision.H1 else 1)
-
-
-def games_seats(game: str) -> int:
-    """Return the seats of a game."""
-    return games.load(game).info.players
 
 
 def hypotheses(

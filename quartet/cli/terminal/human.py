@@ -37,17 +37,13 @@ def move_chooser(console: Console, keyboard: Keyboard | None = None) -> Callable
         selection = Selection(module, match.position)
         note = ""
         hinted: Parts = ()
-        with Live(
-            _picture(match, selection, note, hinted),
-            console=console,
-            auto_refresh=False,
-            transient=True,
-        ) as live:
+        with Live(console=console, auto_refresh=False, transient=True) as live:
 
             def show() -> None:
                 live.update(_picture(match, selection, note, hinted), refresh=True)
 
             while True:
+                show()
                 action = selection.feed(keys.key())
                 note = selection.complaint
                 if action is Action.LEAVE:
@@ -66,7 +62,6 @@ def move_chooser(console: Console, keyboard: Keyboard | None = None) -> Callable
                     note = f"hint: {module.write(move, match.position)}"
                 elif action is not None:
                     return action
-                show()
 
     return choose
 

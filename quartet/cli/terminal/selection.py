@@ -61,7 +61,7 @@ class Selection:
         """The possible next parts, in reading order."""
         depth = len(self.taken)
         found = {parts[depth] for parts in self._choices if parts[:depth] == self.taken}
-        return sorted(found, key=self._in_reading_order)
+        return sorted(found, key=lambda part: self._places[part][::-1])  # by y, then by x
 
     @property
     def parts(self) -> Parts:
@@ -163,7 +163,3 @@ class Selection:
         if ahead:
             return min(ahead, key=lambda part: distance(part)[0] + 2 * distance(part)[1])
         return min(self.options, key=distance)
-
-    def _in_reading_order(self, part: str) -> tuple[float, float]:
-        x, y = self._places[part]
-        return y, x
