@@ -322,14 +322,20 @@ def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[
             raise QuartetError(
                 f"{option} {text}: no player is called {name!r}; there are: {', '.join(names)}"
             )
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not 0 < number < math.inf:
-            raise QuartetError(f"{option} {text}: {value!r} is not a positive number")
+        number = positive(value, f"{option} {text}")
         found.update(dict.fromkeys([name] if name else names, number))
     return found
+
+
+def positive(text: str, what: str, hint: str = "") -> float:
+    """Return the positive number in a text. Raises QuartetError, which begins with `what`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise QuartetError(f"{what}: {text!r} is not a positive number{hint}")
+    return number
 
 
 def run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,13 +10,14 @@ from rich.console import RenderableType
 
 from core.errors import QuartetError
 from quartet.cli import tables
-from quartet.cli.run_options import RunOptions
+from quartet.cli.run_options import RunOptions, positive
 
 
 def steps(settings: RunOptions, factors: str) -> list[RunOptions]:
     """Return the options of each factor, a comma between two. Raises QuartetError."""
     if not settings.clock and not settings.nodes:
         raise QuartetError("--scale multiplies --clock and --nodes: pass one of them")
+    numbers = [positive(text, "--scale", "; write 1,3,10,30") for text in factors.split(",")]
     return [
         replace(
             settings,
@@ -25,19 +25,8 @@ def steps(settings: RunOptions, factors: str) -> list[RunOptions]:
             nodes=[times(text, factor) for text in settings.nodes],
             out=settings.out and settings.out / f"x{factor:g}",
         )
-        for factor in map(read, factors.split(","))
+        for factor in numbers
     ]
-
-
-def read(text: str) -> float:
-    """Return a factor. Raises QuartetError if the text is not a positive number."""
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = math.nan
-    if not 0 < factor < math.inf:
-        raise QuartetError(f"--scale: {text!r} is not a positive number; write 1,3,10,30")
-    return factor
 
 
 def times(text: str, factor: float) -> str:
