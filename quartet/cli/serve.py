@@ -7,7 +7,6 @@ import threading
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 from types import FrameType
 
@@ -16,6 +15,7 @@ import msgspec
 
 from core.errors import QuartetError
 from core.extras import install_hint
+from quartet.cli.version import installed_version
 from quartet.judge.seats.players import EMPTY_SEAT, PERSON
 
 
@@ -97,7 +97,7 @@ def command(
     listener = _listen(host, port, access.port)
     token, port = access.token, listener.getsockname()[1]
     folder.set_access(msgspec.structs.replace(access, port=port))
-    api = app.Api(folder, runs or Path("runs"), programs, _version(), logs)
+    api = app.Api(folder, runs or Path("runs"), programs, installed_version(), logs)
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     name = f"[{shown}]" if ":" in shown else shown
     address = f"http://{name}:{port}/?token={token}"
@@ -122,13 +122,6 @@ def command(
     )
     with listener:
         PageServer(config).run(sockets=[listener])
-
-
-def _version() -> str:
-    try:
-        return metadata.version("quartet")
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def _programs(players: Sequence[str]) -> dict[str, str]:
