@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.errors import QuartetError, TextError
-from quartet.cli import positions, variants
+from quartet.cli import game_options
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from tests.games import GameUnderTest, random_games
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def begin(game: GameUnderTest, given: str) -> Start:
     """Return the start that --position gives."""
-    return positions.start(games.load(game.name), given, {})
+    return game_options.read_start(games.load(game.name), given, {})
 
 
 def test_text_and_file_are_the_same_position(game: GameUnderTest, tmp_path: Path) -> None:
@@ -57,10 +57,13 @@ def test_the_start_by_options_and_a_position_exclude_each_other(game: GameUnderT
     known = games.load(game.name)
     text = known.position.start().text()
     for name, option in game.info.options.items():
-        options = variants.read(game.name, [f"{name}={int(option.default)}"])
-        assert positions.start(known, None, options).position(known.position).text() == text
+        options = game_options.read_variants(game.name, [f"{name}={int(option.default)}"])
+        assert game_options.read_start(known, None, options).position(known.position).text() == text
         if option.of_start:
             with pytest.raises(QuartetError, match=name):
-                positions.start(known, text, options)
+                game_options.read_start(known, text, options)
         else:
-            assert positions.start(known, text, options).position(known.position).text() == text
+            assert (
+                game_options.read_start(known, text, options).position(known.position).text()
+                == text
+            )

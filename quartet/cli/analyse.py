@@ -22,8 +22,7 @@ from core.limits import Limits, SearchInfo
 from core.native.clock import now
 from core.rules import Move, Position
 from quartet import registry
-from quartet.cli import following, positions
-from quartet.cli import variants as variant_options
+from quartet.cli import following, game_options
 from quartet.cli.terminal import drawing
 from quartet.judge import game as games
 from quartet.judge.seats.engine import fast_rules
@@ -40,7 +39,7 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
 
 @click.command(short_help="Analyse a position with an engine.")
 @click.argument("game", metavar="GAME|LOG")
-@click.option("--position", metavar="POSITION", help=positions.HELP)
+@game_options.position
 @click.option(
     "--at",
     "ply",
@@ -54,7 +53,7 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
     metavar="MOVES",
     help="Play these moves first; separate them by semicolons.",
 )
-@variant_options.option
+@game_options.variants
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -110,11 +109,11 @@ def command(
     player = _player(game, name)
     if multipv > 1 and not can(player, MULTIPV):
         raise QuartetError("this player shows only one line: omit --lines")
-    options = variant_options.read(game, variants)
+    options = game_options.read_variants(game, variants)
     if log is None:
         if ply is not None:
             raise QuartetError("--at is for a log: name one instead of the game")
-        start = positions.start(games.load(game), position, options)
+        start = game_options.read_start(games.load(game), position, options)
         root: Position = start.position(fast_rules(game))
         truth: Position = start.position(games.load(game).position)
     else:

@@ -13,8 +13,7 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.cli import match_result, positions, seats, settings
-from quartet.cli import variants as variant_options
+from quartet.cli import game_options, match_result, seats, settings
 from quartet.cli.seats import Setup
 from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
 from quartet.judge import game as games
@@ -61,8 +60,8 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
     metavar="N",
 )
 @click.option("--play-out", is_flag=True, help="Finish the round in which a player comes home.")
-@variant_options.option
-@variant_options.sandboxed
+@game_options.variants
+@game_options.sandboxed
 @click.option(
     "--disqualify",
     is_flag=True,
@@ -191,14 +190,12 @@ def command(
     """
     known = games.load(game)
     info, has_lines = known.info, known.info.lines is not None
-    options = variant_options.read(game, variants)
-    for name, value in (("moves", moves), ("play_out", play_out)):
-        if value and name not in info.options:
-            raise QuartetError(
-                f"{game} has no option {name!r}; there are: {', '.join(info.options) or 'none'}"
-            )
-        if value:
-            options[name] = value
+    texts = [*variants]
+    if moves is not None:
+        texts.append(f"moves={moves}")
+    if play_out:
+        texts.append("play_out=true")
+    options = game_options.read_variants(game, texts)
     keys = _settings(known, named=bool(programs or first or second), config=config)
     if has_lines:
         programs = (*seats.two_programs(known, programs, (first, second), keys),)
@@ -216,7 +213,7 @@ def command(
         cpu=cpu,
         disqualify=disqualify,
     )
-    start = positions.start(known, position or keys.get("INPUT"), options, seed=seed)
+    start = game_options.read_start(known, position or keys.get("INPUT"), options, seed=seed)
     log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
     console = Console(highlight=False)
     shows = not (as_json or quiet)

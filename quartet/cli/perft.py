@@ -13,16 +13,15 @@ from rich.progress import track
 
 from core.rules import Move, Position
 from quartet import registry
-from quartet.cli import positions
-from quartet.cli import variants as variant_options
+from quartet.cli import game_options
 from quartet.judge import game as games
 
 
 @click.command(short_help="Count move sequences, to test rules (perft).")
 @click.argument("game")
 @click.argument("depth", type=click.IntRange(min=0))
-@click.option("--position", metavar="POSITION", help=positions.HELP)
-@variant_options.option
+@game_options.position
+@game_options.variants
 @click.option(
     "--reference",
     is_flag=True,
@@ -49,7 +48,8 @@ def command(
     quartet perft ataxx 2 --divide --position "x5o/7/7/7/7/7/o5x o 0 1"
     """
     rules: type[Position] = registry.load(game, "reference" if reference else "rules").Position
-    start = positions.start(games.load(game), position, variant_options.read(game, variants))
+    options = game_options.read_variants(game, variants)
+    start = game_options.read_start(games.load(game), position, options)
     root: Position = start.position(rules)
     started = time.perf_counter()
     counts = _divide(root, depth) if depth > 0 else {}

@@ -26,14 +26,13 @@ from quartet.arena.fingerprints import fingerprint
 from quartet.arena.records import Records
 from quartet.arena.schedule import Schedule
 from quartet.arena.unit import GameResult, Played, play, resolved
-from quartet.cli import tables, variants
+from quartet.cli import game_options, tables
+from quartet.cli.game_options import Decorator
 from quartet.cli.progress import run_units
 from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import seating, versions
 from quartet.judge.seats.players import Kind
-
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 class RenamedOption(click.Option):
@@ -98,8 +97,8 @@ OPTIONS: list[Decorator] = [
         metavar="[NAME=]N",
         help="Nodes per search, for all built-in players or for NAME  [default: no limit].",
     ),
-    variants.option,
-    variants.sandboxed,
+    game_options.variants,
+    game_options.sandboxed,
     click.option(
         "--disqualify",
         is_flag=True,
@@ -225,7 +224,7 @@ class RunOptions:
                 )
                 for name, spec in zip(names, specs, strict=True)
             ),
-            options=variants.read(game, self.variants),
+            options=game_options.read_variants(game, self.variants),
             **self.fields,
         )
         if config.disqualify and in_process:
