@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from core import engine
-from core.errors import NotBuiltError
 from quartet import registry
 from quartet.judge import game as games
+from quartet.judge.seats import players
 
 OLD_NAMES = {engine.NEW_GAME: "forget", engine.MOVES_TO_GO: "pace"}
 """Capability -> its name in version 1.0, which `--json` also lists until 2.0."""
@@ -51,7 +51,7 @@ def command(game: str | None, as_json: bool) -> None:
 
 
 def _describe(name: str) -> dict[str, Any]:
-    """Return a row of the list of games."""
+    """Return a row of the list of games; its built-in players are None if they are not compiled."""
     info = games.load(name).info
     judge = "none"
     if info.exchange is not None:
@@ -65,40 +65,32 @@ def _describe(name: str) -> dict[str, Any]:
         "title": info.title,
         "players": info.players,
         "judge": judge,
-        "builtin": _builtin(name),
+        "builtin": list(players.names(name)) or None,
     }
-
-
-def _builtin(name: str) -> list[str] | None:
-    """Return the names of a game's built-in players; None if its modules are not compiled."""
-    try:
-        return list(registry.load(name, "players").NAMES)
-    except NotBuiltError:
-        return None
 
 
 def _show(game: str, *, as_json: bool) -> None:
     """Print the players of a game, and their options. Raises QuartetError."""
     module = registry.load(game, "players")
-    players = {name: module.player(name) for name in module.NAMES}
+    by_name = {name: module.player(name) for name in module.NAMES}
     if as_json:
         found = {
             "name": game,
-            "players": [_player_record(name, player) for name, player in players.items()],
+            "players": [_player_record(name, player) for name, player in by_name.items()],
         }
         print(json.dumps(found, indent=2))
         return
     console = Console(highlight=False)
     table = _table("player", "score", "capabilities")
-    for name, player in players.items():
+    for name, player in by_name.items():
         table.add_row(name, engine.score_unit(player), " ".join(_capabilities(player)))
     console.print(table)
-    shown = {key for player in players.values() for key in _capabilities(player)}
+    shown = {key for player in by_name.values() for key in _capabilities(player)}
     console.print()
     for key, meaning in engine.CAPABILITIES.items():
         if key in shown:
             console.print(f"{key}: {meaning}", soft_wrap=True, markup=False)
-    for name, player in players.items():
+    for name, player in by_name.items():
         if not engine.options_of(player):
             continue
         table = _table(f"{name}: option", "type", "default", "range", "meaning")

@@ -51,20 +51,20 @@ def finish(settings: RunOptions, records: Records, found: Outcome, decision: str
 
 def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> None:
     """Print a run; when `silent`, without progress of the ratings."""
-    rated, complaint = _rated(found, silent=silent)
     config = found.config
     if found.test is not None:
         console.print(test_text(found.test, found.scores), soft_wrap=True)
         console.print(table(found))
     else:
+        rated, complaint = _rated(found, silent=silent)
         console.print(
             f"{config.game}, {found.plan.pairing}: {len(found.results)} games, seed {config.seed}",
             style="bold",
         )
         extra = {**tables.rating_columns(rated), **found.tie_breaks}
         console.print(tables.table(found.results, found.names, found.order, extra))
-    if complaint:
-        console.print(complaint, markup=False)
+        if complaint:
+            console.print(complaint, markup=False)
     console.print(f"records: {folder}", soft_wrap=True)
 
 
@@ -116,8 +116,7 @@ def test_text(test: Sprt, scores: Sequence[float]) -> str:
 
 
 def _rated(found: Outcome, *, silent: bool) -> tuple[list[Rating] | None, str | None]:
-    if found.test is not None:
-        return None, None
+    """Return the ratings of a tournament's players, and why there are none."""
     resamples = track(
         range(ratings.RESAMPLES),
         "rating",

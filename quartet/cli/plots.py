@@ -76,18 +76,16 @@ def ratings_over_time(groups: Mapping[str, Sequence[RatingRecord]], title: str, 
     """
     figure = _figure(1)
     (axes,) = figure.axes
-    number = 0
-    names = []
+    names: list[str] = []
     for group, lines in groups.items():
         known = [(line, line.elo) for line in lines if line.elo is not None]
         low = [0 if line.low is None else elo - line.low for line, elo in known]
         high = [0 if line.high is None else line.high - elo for line, elo in known]
-        places = range(number, number + len(known))
+        places = range(len(names), len(names) + len(known))
         middle = [elo for _, elo in known]
         axes.errorbar(places, middle, yerr=[low, high], marker="o", capsize=4, label=group)
         names += [f"{line.day}\n{short(line.player)}" for line, _ in known]
-        number += len(known)
-    axes.set_xticks(range(number), names, rotation=45, ha="right", fontsize=7)
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
     axes.set(ylabel="Elo against the standing opponents")
     axes.legend()
     _save(figure, title, file)

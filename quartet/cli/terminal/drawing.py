@@ -81,8 +81,7 @@ def standing(match: Match) -> Grid:
             continue
         is_next = match.position.to_move == seat and not match.position.over
         who = Text(seat_name(match, seat), style(f"seat{seat}"))
-        row: list[str | Text] = [">" if is_next else "", who]
-        row.append(str(scores[seat]))
+        row: list[str | Text] = [">" if is_next else "", who, str(scores[seat])]
         if counts_forfeits:
             row.append("out" if seat in match.disqualified else str(match.lost[seat]))
         grid.add_row(*row)
@@ -91,8 +90,7 @@ def standing(match: Match) -> Grid:
 
 def result_table(match: Match, result: Result) -> RenderableType:
     """Return a table of places, scores, forfeited turns and resources, the winner first."""
-    name = match.game.info.score_name
-    columns = ["place", "player", name, "share", "lost turns"]
+    columns = ["place", "player", match.game.info.score_name, "share", "lost turns"]
     if result.exits:
         columns += ["processor time", "memory"]
     grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
