@@ -12,6 +12,7 @@ from quartet.judge import game as games
 from quartet.judge.logs.check import check, origin
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.seats.engine import fast_rules, shown
+from quartet.review.logged_game import LoggedGame
 
 LOGS = (".txt", ".log", ".jsonl")
 """Suffixes of logs in a folder."""
@@ -68,13 +69,11 @@ def of_log(log: str, game: str, ply: int | None) -> tuple[Any, Any]:
         raise QuartetError(f"{log}: {checked.complaint}")
     truth = _at(checked, ply, log)
     rules = fast_rules(game)
-    try:
-        fast = check(known, data, rules=rules)
-        if fast.agrees and len(fast.positions) == len(checked.positions):
-            return fast.positions[checked.positions.index(truth)], truth
-    except (QuartetError, AttributeError):  # the fast rules have no empty seats
-        pass
-    return shown(checked.match, truth, rules), truth
+    logged = LoggedGame(known, checked, data, rules)
+    position = logged.positions[checked.positions.index(truth)]
+    if not isinstance(position, rules):  # the fast rules cannot replay this log
+        position = shown(checked.match, truth, rules)
+    return position, truth
 
 
 def _at(checked: CheckedLog, ply: int | None, log: str) -> Any:

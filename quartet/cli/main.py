@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    message = " ".join(error.format_message().split())
+    message = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f" (see {error.ctx.command_path} --help)"
     return message
