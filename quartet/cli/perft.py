@@ -80,6 +80,8 @@ def command(
 
 def _divide(position: Position, depth: int) -> dict[Move, int]:
     """Return the count for each first move, with a progress bar; `depth` is at least 1."""
+    if depth == 1:
+        return dict.fromkeys(position.legal(), 1)
     bar = track(
         position.legal(),
         "counting",
