@@ -13,8 +13,9 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.cli import game_options, match_result, seats, settings
+from quartet.cli import game_options, seats, settings
 from quartet.cli.seats import Setup
+from quartet.cli.terminal import drawing
 from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
 from quartet.judge import game as games
 from quartet.judge.game import JudgedGame, Start
@@ -227,9 +228,9 @@ def command(
             break
         print(f"quartet: {result.reason}; the game is played again", file=sys.stderr)
     if as_json:
-        print(json.dumps(match_result.summary(match, result, attempts=attempts), indent=2))
+        print(json.dumps(_summary(match, result, attempts), indent=2))
     else:
-        match_result.show(console, match, result)
+        _show(console, match, result)
 
 
 def _settings(game: JudgedGame, *, named: bool, config: Path | None) -> dict[str, str]:
@@ -301,3 +302,62 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise QuartetError(f"cannot write the log {path}: {error.strerror}") from error
+
+
+def _summary(match: Match, result: Result, attempts: int) -> dict[str, object]:
+    """Return a match for JSON: why it ended, and what every seat scored and used."""
+    said = [
+        (turn.ply, turn.seat, text) for turn in match.turns for text in turn.stderr.splitlines()
+    ]
+    said += [(turn.ply, seat, text) for turn in match.turns for seat, text in turn.said]
+    said += [(result.plies, seat, text) for seat, text in result.said]
+    seats = []
+    for seat, name in enumerate(match.names):
+        report = result.exits[seat] if result.exits else None
+        seats.append(
+            {
+                "seat": seat,
+                "player": name,
+                "score": result.scores[seat],
+                "place": result.places[seat],
+                "share": result.shares[seat],
+                "foul": result.code if seat == result.offender else None,
+                "disqualified": seat in result.disqualified,
+                "lost": [
+                    {"ply": turn.ply, "verdict": turn.verdict.value, "reason": turn.reason}
+                    for turn in match.turns
+                    if turn.seat == seat and turn.verdict.lost
+                ],
+                "exit": report and report.exit,
+                "cpu_seconds": report and round(report.seconds, 6),
+                "megabytes": report and round(report.megabytes, 3),
+                "left_behind": report and report.left_behind,
+                "stderr": [{"ply": ply, "text": text} for ply, own, text in said if own == seat],
+            }
+        )
+    return {
+        "game": match.game.info.name,
+        "seed": match.start.seed,
+        "options": dict(match.start.options),
+        "score": match.game.info.score_name,
+        "plies": result.plies,
+        "termination": result.termination.value,
+        "reason": result.reason,
+        "overloaded": result.overloaded,
+        "games_played": attempts,
+        "notes": list(result.notes),
+        "seats": seats,
+    }
+
+
+def _show(console: Console, match: Match, result: Result) -> None:
+    """Print the result of a match."""
+    console.print()
+    words = f"{match.game.info.title}: {result.reason}, after {result.plies} plies"
+    console.print(words, style="bold", soft_wrap=True, markup=False)
+    console.print(drawing.result_table(match, result))
+    if result.offender is None:
+        for line in drawing.reasons(match):
+            console.print(line, soft_wrap=True)
+    for note in result.notes:
+        console.print(note, style="red", soft_wrap=True, markup=False)
