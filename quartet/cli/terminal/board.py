@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from rich.style import Style
-from rich.table import Table as Grid
 from rich.text import Text
 
 from core.scene import PASS_PART, Cell, Parts, Piece, Scene
@@ -83,14 +82,6 @@ def draw(scene: Scene, marks: Mapping[str, str] | None = None) -> Text:
     if PASS_PART in marks:
         drawn.append(Text.assemble((PASS_PART, style(marks[PASS_PART]))))
     return Text("\n").join(drawn)
-
-
-def two_columns() -> Grid:
-    """Return an empty table for a board and a column of text next to it, which alone wraps."""
-    grid = Grid.grid(padding=(0, 4, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column()
-    return grid
 
 
 def places(scene: Scene) -> dict[str, tuple[float, float]]:

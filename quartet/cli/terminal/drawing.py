@@ -49,8 +49,10 @@ def turn_line(match: Match, turn: Turn, before: Position) -> Text:
 
 
 def picture(match: Match, marks: Mapping[str, str] | None = None) -> RenderableType:
-    """Draw the board of a match, with the standing next to it."""
-    grid = board.two_columns()
+    """Draw the board of a match, with the standing next to it, which alone wraps."""
+    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
     grid.add_row(position(match.game.info.name, match.position, marks), standing(match))
     return grid
 

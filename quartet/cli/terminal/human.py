@@ -80,13 +80,12 @@ def _picture(match: Match, selection: Selection, note: str, hinted: Parts) -> Gr
     marks |= dict.fromkeys(selection.taken, f"{seat} from")
     marks |= {part: f"{marks.get(part, '')} hint" for part in hinted}
     marks[selection.cursor] = f"{seat} cursor"
-    grid = board.two_columns()
-    grid.add_row(board.draw(scene, marks), drawing.standing(match))
     name = drawing.seat_name(match, match.position.to_move)
     chosen = selection.typed + "_" if selection.typed else ARROW.join(selection.parts)
     line = Text.assemble("your move, ", (name, board.style(seat)), f": {chosen}")
     title = Text(match.game.info.title, "bold")
-    return Group(Text(), title, grid, line, Text(note, "bold"), _keys(match, selection))
+    picture = drawing.picture(match, marks)
+    return Group(Text(), title, picture, line, Text(note, "bold"), _keys(match, selection))
 
 
 def _keys(match: Match, selection: Selection) -> Text:
