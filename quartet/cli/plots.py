@@ -20,7 +20,6 @@ from quartet.arena import tuning as tuning_steps
 from quartet.arena.curves import Curve, curves, mean_and_error
 from quartet.arena.gauntlet import RatingRecord
 from quartet.arena.outcome import Outcome
-from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl
 from quartet.judge.seats.versions import short
@@ -30,19 +29,18 @@ LOGS = 400
 """Logs whose times are read, evenly spread over the run."""
 
 
-def run(found: Outcome, results: Sequence[GameResult], folder: Path, file: Path) -> None:
+def run(found: Outcome, folder: Path, file: Path) -> None:
     """Draw a run: Elo and LLR by games, time by ply, results by seat.
 
     Args:
         found: The outcome.
-        results: All games on record.
         folder: The run's folder.
         file: The file; its suffix selects the format.
 
     Raises:
         QuartetError: matplotlib is missing, there are no games, or the file cannot be written.
     """
-    if not results:
+    if not found.recorded:
         raise QuartetError("there are no games yet")
     by_unit: dict[str, list[Curve]] = {}
     for curve in curves(found):

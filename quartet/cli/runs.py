@@ -116,7 +116,7 @@ def command(
     in_order = sorted(run.results, key=lambda game: game.number)
     taken = [game for game in in_order if chosen.takes(game, found.names)]
     if plot is not None:
-        plots.run(found, run.results, folder, plot)
+        plots.run(found, folder, plot)
         return
     if export is not None:
         print(EXPORTS[export](folder, taken, found), end="")
