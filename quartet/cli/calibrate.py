@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import json
 import shlex
@@ -15,7 +14,7 @@ import click
 import msgspec
 
 from core.errors import QuartetError
-from quartet.arena import builds, records, runner
+from quartet.arena import builds, notes, records, runner
 from quartet.arena.unit import GameResult
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import RenamedOption, worker_options
@@ -142,7 +141,7 @@ def command(
         command=shlex.join(["quartet", *sys.argv[1:]]),
         seed=seed,
         commit=builds.head(),
-        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        date=notes.today().isoformat(),
         players=tuple(players),
     )
     file = out or calibrations.place_of(game)

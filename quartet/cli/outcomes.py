@@ -61,7 +61,13 @@ def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> Non
             f"{config.game}, {found.plan.pairing}: {len(found.results)} games, seed {config.seed}",
             style="bold",
         )
-        extra = {**tables.rating_columns(rated), **found.tie_breaks}
+        extra = found.tie_breaks
+        if rated is not None:
+            extra = {
+                "Elo": [tables.elo_text(rating.elo) for rating in rated],
+                "95 %": [tables.interval(rating) for rating in rated],
+                **extra,
+            }
         console.print(tables.table(found.results, found.names, found.order, extra))
         if complaint:
             console.print(complaint, markup=False)

@@ -93,16 +93,6 @@ def rows(lines: Sequence[Mapping[str, object]]) -> Grid:
     return found
 
 
-def rating_columns(ratings: Sequence[Rating] | None) -> dict[str, list[str]]:
-    """Return the columns of Elo and its 95 % interval."""
-    if ratings is None:
-        return {}
-    return {
-        "Elo": [elo_text(rating.elo) for rating in ratings],
-        "95 %": [interval(rating) for rating in ratings],
-    }
-
-
 def elo_text(elo: float) -> str:
     """Return a rating, a dash if it is infinite."""
     return f"{elo:+.0f}" if math.isfinite(elo) else "-"
