@@ -462,6 +462,10 @@ BAD = [
     (["perft", "ugolki", "1", "--position", str(ROOT)], f"cannot read {ROOT}: "),
     (["perft", "ugolki", "1", "--option", "walls=1"], "ugolki has no option 'walls'"),
     (
+        ["perft", "ugolki", "1", "--option", "play_out=maybe"],
+        "--option wants NAME=NUMBER, NAME=on or NAME=off, not 'play_out=maybe'",
+    ),
+    (
         ["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)],
         "the option opening chooses a start",
     ),

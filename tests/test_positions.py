@@ -53,6 +53,13 @@ def test_a_file_without_a_position_is_named(game: GameUnderTest, tmp_path: Path)
         begin(game, str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("on", True), ("true", True), ("1", True), ("Off", False), ("0", False)]
+)
+def test_switches_of_rules_and_players_are_spelled_alike(text: str, *, value: bool) -> None:
+    assert game_options.read_variants("ugolki", [f"play_out={text}"]) == {"play_out": value}
+
+
 def test_the_start_by_options_and_a_position_exclude_each_other(game: GameUnderTest) -> None:
     known = games.load(game.name)
     text = known.position.start().text()

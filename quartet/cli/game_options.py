@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from core.engine import OFF, ON
 from core.errors import QuartetError, TextError
 from quartet.judge import game as games
 from quartet.judge.game import JudgedGame, Start
@@ -60,13 +61,13 @@ def read_variants(game: str, texts: Sequence[str]) -> dict[str, bool | int]:
             raise QuartetError(
                 f"{game} has no option {name!r}; there are: {', '.join(known) or 'none'}"
             )
-        if isinstance(known[name].default, bool) and value in {"true", "false"}:
-            found[name] = value == "true"
+        if isinstance(known[name].default, bool) and value.lower() in {*ON, *OFF}:
+            found[name] = value.lower() in ON
         elif value.isdecimal():
             found[name] = int(value)
         else:
             raise QuartetError(
-                f"--option wants NAME=NUMBER or NAME=true, not {text!r}; {game} has: "
+                f"--option wants NAME=NUMBER, NAME=on or NAME=off, not {text!r}; {game} has: "
                 f"{', '.join(known)}"
             )
     return found
