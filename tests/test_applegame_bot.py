@@ -68,6 +68,7 @@ def test_moves_identify_the_policy(name: str) -> None:
     }
 
 
+@pytest.mark.slow
 def test_it_wins_games_that_the_engine_alone_loses() -> None:
     alone = predicting = 0.0
     for board in range(14):

@@ -35,6 +35,7 @@ def test_check_names_what_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert CliRunner().invoke(command, ["--check", game]).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_fast_rules_are_fast(game: str) -> None:
     """Compare two speeds in one run. Even in a debug build, the fast rules are far faster than

@@ -59,6 +59,7 @@ def test_a_windows_path_is_a_path() -> None:
     )
 
 
+@pytest.mark.slow
 def test_any_other_program_has_its_own_age() -> None:
     """Check that the age does not depend on the parent. The pause is longer than Python's start on
     any machine."""

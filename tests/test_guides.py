@@ -80,6 +80,7 @@ def test_commands_print_what_the_guide_says(guide: Path, tmp_path: Path) -> None
             )
 
 
+@pytest.mark.slow
 def test_python_of_the_guides_runs(tmp_path: Path) -> None:
     found = [(guide, code) for guide in GUIDES for code in blocks(guide, "python")]
     assert found

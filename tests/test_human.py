@@ -294,7 +294,13 @@ def checked(name: str, log: Path) -> CheckedLog:
 
 
 @at_a_terminal
-@pytest.mark.parametrize("name", registry.GAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "ugolki" else pytest.param(name, marks=pytest.mark.slow)
+        for name in registry.GAMES
+    ],
+)
 def test_a_human_plays_a_whole_game(name: str, tmp_path: Path) -> None:
     log = tmp_path / "game.log"
     terminal = Terminal("match", name, *table_of(name), "--seconds", "5", "--log", str(log))

@@ -498,6 +498,7 @@ def test_sleep_counts_as_wall_clock_only(mark: str) -> None:
     assert result(play(sleeper, little(1), clock=500, cpu=True)).termination is Termination.SCORE
 
 
+@pytest.mark.slow
 def test_processor_time_includes_the_opponents_turns(mark: str) -> None:
     ponderer, slow = little(2, "ponders", "0.3", mark), little(1, "sleeps", "0.5", mark)
     assert result(play(ponderer, slow, clock=60_000)).termination is Termination.SCORE

@@ -273,6 +273,7 @@ def test_an_interrupted_end_still_ends_the_program(
     assert program.end(at_once=True).exit is not None
 
 
+@pytest.mark.slow
 def test_two_programs_share_the_time_to_end(
     talk: Callable[..., LiveProgram], monkeypatch: pytest.MonkeyPatch
 ) -> None:

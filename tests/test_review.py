@@ -131,6 +131,7 @@ def test_a_table_with_empty_seats() -> None:
     assert turn.shares[1] == turn.shares[3] == 0
 
 
+@pytest.mark.slow
 def test_endings_are_proven() -> None:
     found = reviewed((CONNEXION / "0002.txt").read_bytes(), nodes=2000)
     assert found.turns[-1].proven

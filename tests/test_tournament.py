@@ -69,6 +69,7 @@ def test_built_in_players_in_process(tmp_path: Path) -> None:
     quartet("replay", "ugolki", *map(str, sorted((tmp_path / "a" / "games").iterdir())))
 
 
+@pytest.mark.slow
 def test_programs_play_under_the_judge(tmp_path: Path) -> None:
     players = (
         "--player",
@@ -313,6 +314,7 @@ def sprt(folder: Path, *arguments: str, code: int) -> dict[str, Any]:
     return outcome
 
 
+@pytest.mark.slow
 def test_a_sequential_test_ends_both_ways(tmp_path: Path) -> None:
     better = sprt(tmp_path / "a", "greedy", "random", *QUICK, "--share1", "0.4", code=0)
     assert better["decision"] == "H1"

@@ -173,6 +173,7 @@ def trajectory(folder: Path) -> str:
     return (folder / tuning.TRAJECTORY).read_text()
 
 
+@pytest.mark.slow
 def test_jobs_and_kills_change_nothing(tmp_path: Path) -> None:
     one, two, three = tmp_path / "1", tmp_path / "2", tmp_path / "3"
     done = json.loads(quartet(*TUNE, "--jobs", "1", "--out", str(one), "--json").stdout)

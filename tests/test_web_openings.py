@@ -131,6 +131,7 @@ def with_moves(match: Match, moves: list[Move]) -> bytes:
     return b"".join(jsonl.line(record) for record in records)
 
 
+@pytest.mark.slow
 def test_transpositions_are_found(tmp_path: Path) -> None:
     """The same moves in another order lead to the same games, also while games are added."""
     match = played("ugolki", 0)
