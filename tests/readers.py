@@ -114,7 +114,8 @@ def played(name: str) -> tuple[Any, ...]:
 
 @cache
 def logs(name: str) -> tuple[bytes, ...]:
-    """Return a game of two greedy players in every log format."""
+    """Return a game of a greedy and a random player in every log format; of Ugolki a short one,
+    because the reference rules replay it."""
     with tempfile.TemporaryDirectory() as folder:
         live = Path(folder, "live")
         info = games.load(name).info
@@ -122,7 +123,13 @@ def logs(name: str) -> tuple[bytes, ...]:
         seats = tuple(seat % 2 for seat in range(info.players))
         done = unit.play(
             replace(
-                RunConfig(game=name, players=players, seed=1, in_process=True).unit(0, 0, seats, 0),
+                RunConfig(
+                    game=name,
+                    players=players,
+                    seed=1,
+                    options={"moves": 5} if name == "ugolki" else {},
+                    in_process=True,
+                ).unit(0, 0, seats, 0),
                 live=str(live),
             )
         )
