@@ -242,6 +242,11 @@ def test_who_follows_later_sees_the_present_running_games(tmp_path: Path) -> Non
     assert asyncio.run(follow()) == [{"number": 3, "turns": 1}]
 
 
+def test_a_number_of_a_game_that_is_too_long_is_no_topic(tmp_path: Path) -> None:
+    make(tmp_path / "run", 3)
+    assert asyncio.run(FollowedRuns(tmp_path).topic("live/run/" + "9" * 5000)) is None
+
+
 def test_clocks_of_a_run_are_shown(tmp_path: Path) -> None:
     """An official log does not name them; the judge's would be 10 s."""
     folder = make(tmp_path / "run", 1)

@@ -30,7 +30,9 @@ from quartet.web.endpoints import body, endpoint, json, read
 from quartet.web.errors import Refused
 from quartet.web.followed_runs import FollowedRuns
 from quartet.web.payloads import (
+    MAX_CLOCK,
     MAX_LOG,
+    MAX_SEED,
     ActionRequest,
     AnalysisRequest,
     ComposeRequest,
@@ -196,7 +198,12 @@ class Api:
             "programs": [] if is_guest else list(self.sessions.programs),
             "runs": self._has_runs and not is_guest,
             "guest": is_guest,
-            "limits": {"log_bytes": MAX_LOG, "matches": MAX_MATCHES},
+            "limits": {
+                "log_bytes": MAX_LOG,
+                "matches": MAX_MATCHES,
+                "seed": MAX_SEED - 1,
+                "clock_ms": MAX_CLOCK,
+            },
         }
 
     def position(self, payload: PositionRequest) -> Any:

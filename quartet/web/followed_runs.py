@@ -28,6 +28,9 @@ REST = 20
 MAX_MISSING = 20
 """Looks at a game that has neither a live file nor a record before it counts as missing."""
 
+MAX_DIGITS = 9
+"""Digits of the number of a game."""
+
 
 class FollowedRuns:
     """The runs in a folder, and the topics that browsers follow."""
@@ -74,7 +77,7 @@ class FollowedRuns:
         """Return how often a topic is read, in seconds, and what reads it. Raises Refused."""
         kind, _, rest = name.partition("/")
         run, _, number = rest.rpartition("/")
-        if kind == "live" and number.isdecimal():
+        if kind == "live" and number.isdecimal() and len(number) <= MAX_DIGITS:
             return LIVE_EVERY, LiveGame(self.reader(run), int(number)).events
         if kind == "run":
             return RUN_EVERY, _run_events(self.reader(rest)).__next__
