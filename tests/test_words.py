@@ -73,6 +73,7 @@ ASSEMBLED = {
     *(f"points that {side} gains there with its best tile" for side in ("FIRST", "SECOND")),
     *("nothing", "resigned", "a second FINISH", "a second INIT"),
     # messages of other modules
+    "{} is {}, not from {} to {}",
     *("Expected {} - at `$.{}`", "ratings need choix: {}", "{} leads", "{} against {}"),
 }
 """Texts that are assembled from parts of sentences, or come from other modules."""
