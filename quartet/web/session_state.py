@@ -106,6 +106,7 @@ class ReviewSession:
             "turns": record.total,
             "state": self.state,
             "started": record.time,
+            "nodes": record.payload.nodes,
         }
 
     def receive(self, event: str, data: Json) -> None:

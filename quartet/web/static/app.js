@@ -1,5 +1,5 @@
 // The page's frame: chooses the view, the language and the theme.
-import { Refusal, check, get, h, keepClear, languages, loadTexts, say, settings, showConnection, t } from "./page.js";
+import { Refusal, check, get, guarded, h, keepClear, languages, loadTexts, say, settings, showConnection, t } from "./page.js";
 import { lobby } from "./lobby.js";
 
 const views =
@@ -40,11 +40,19 @@ let failed = false,
   showing = 0,
   games = null;
 
+/** A part of a path; as it is if its escapes are damaged. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 /** The part of the address after #, as {name, path, parameters}. */
 function address() {
   const [path, search = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/");
-  return { name, path: rest.map(decodeURIComponent), parameters: new URLSearchParams(search) };
+  return { name, path: rest.filter(Boolean).map(decoded), parameters: new URLSearchParams(search) };
 }
 
 function frame(name) {
@@ -84,12 +92,19 @@ function frame(name) {
         {
           "aria-label": t("language"),
           id: "language",
-          onchange: async event => {
-            settings.set("language", event.target.value);
-            await loadTexts(event.target.value);
+          onchange: guarded(async event => {
+            const { value } = event.target;
+            try {
+              await loadTexts(value);
+            } catch {
+              frame(name); // the texts and the choice are still the old ones
+              check();
+              throw new Refusal(0, t("no_server"));
+            }
+            settings.set("language", value);
             games = null;
             show();
-          },
+          }),
         },
         Object.entries(languages).map(([value, text]) =>
           h(
@@ -110,13 +125,15 @@ async function show() {
   leave = null;
   failed = false;
   document.title = "quartet";
-  main.replaceChildren();
+  const box = h("div"); // a view that is shown too late adds its content to a box that is gone
+  main.replaceChildren(box);
   try {
     games ??= await get("games");
     frame(name);
-    const view = (games.guest ? GUEST_VIEWS : VIEWS)[name];
+    const known = games.guest ? GUEST_VIEWS : VIEWS,
+      view = Object.hasOwn(known, name) && known[name];
     if (!view) throw new Refusal(404, t("no_view"));
-    const left = await view(main, { name, path, parameters, games });
+    const left = await view(box, { name, path, parameters, games });
     if (turn === showing) {
       leave = left;
       keepClear();
@@ -127,7 +144,7 @@ async function show() {
     failed = true;
     games = error.status === 0 ? null : games;
     frame(name);
-    main.append(
+    box.append(
       h(
         "section",
         { class: "card" },

@@ -5,7 +5,7 @@ import { Chooser } from "./choose.js";
 import { Analysis } from "./engine.js";
 import { Lines } from "./lines.js";
 import { Openings } from "./openings.js";
-import { copyLink, fill, get, guarded, h, post, quartersOf, say, seatTag, settings, sourceFrom, sourceQuery, t } from "./page.js";
+import { copyLink, fill, get, guarded, h, post, quartersOf, readdress, say, seatTag, settings, sourceFrom, sourceQuery, t } from "./page.js";
 
 export async function board(main, { parameters, games }) {
   const asked = sourceFrom(parameters),
@@ -106,7 +106,7 @@ export async function board(main, { parameters, games }) {
     }
     chooser.offer(position.over ? null : position);
     chooser.draw();
-    history.replaceState(null, "", "#/board?" + sourceQuery(here()));
+    readdress(main, "#/board?" + sourceQuery(here()));
     text.value = position.text;
     complaint.textContent = "";
     onward.href = "#/play?" + sourceQuery(here());

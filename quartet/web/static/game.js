@@ -342,7 +342,7 @@ export function infoText(info) {
     lineText((info.line || []).slice(0, 4), info.parts),
   ]
     .filter(Boolean)
-    .join("  ");
+    .join(", ");
 }
 
 /** Win probabilities or scores that players reported, as curves for the graph. */

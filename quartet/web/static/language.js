@@ -8,9 +8,16 @@ const language = () => document.documentElement.lang;
 
 /** Done when the texts are there; answers of the server wait for it. */
 export let loading = Promise.resolve();
-/** Load the texts of the preferred language; without one, of the browser's. */
-export const loadTexts = preferred => (loading = load(preferred));
+/** Load the texts of the preferred language; without one, of the browser's. The last call counts; if it fails, the
+    texts stay as they were. */
+export function loadTexts(preferred) {
+  const wanted = load(preferred);
+  loading = wanted.catch(() => {});
+  return wanted;
+}
+let latest = 0;
 async function load(preferred) {
+  const mine = ++latest;
   const wanted = [preferred, ...navigator.languages.map(l => l.slice(0, 2))].find(l => languages[l]) || "en";
   const [own, others] = await Promise.all(
     [`static/messages/${wanted}.json`, `api/words/${wanted}`].map(async path => {
@@ -18,6 +25,7 @@ async function load(preferred) {
       return answer.ok ? answer.json() : {};
     }),
   );
+  if (mine !== latest) return;
   document.documentElement.lang = wanted;
   texts = own;
   words = new Map(Object.entries(others));
@@ -62,8 +70,9 @@ export const parsed = json =>
       : undefined,
   );
 
+// a negative number that rounds to 0 has no sign
 const local = (x, least, most) =>
-  x.toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
+  (+x.toFixed(most) || 0).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
 export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
 /** A large number in short. */

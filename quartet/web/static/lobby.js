@@ -52,6 +52,8 @@ export async function lobby(main, { parameters, games }) {
     rules = h("div", {}),
     form = h("form", { class: "card lobby", id: "lobby" });
   const under = h("section", { class: "card", id: "going", hidden: true });
+  // a browser shows what is wrong with a field only if the field is visible
+  form.addEventListener("invalid", event => event.target.closest("details")?.setAttribute("open", ""), true);
   main.append(
     h("div", { class: "game" }, h("div", { class: "left" }, preview, rules), h("div", { class: "right" }, form, under)),
   );
@@ -204,13 +206,15 @@ export async function lobby(main, { parameters, games }) {
       type: "number",
       id: "clock",
       min: 0.01,
+      max: games.limits.clock_ms / 1000,
       step: "any",
       placeholder: String(game.clock.ms / 1000),
       "aria-describedby": "clock-note",
     });
     const personClock = h("input", { type: "checkbox", id: "person-clock" });
     const step = h("input", { type: "checkbox", id: "step" });
-    const seed = h("input", { type: "number", id: "seed", min: 0, step: 1, placeholder: t("random") });
+    const seed = h("input", { type: "number", id: "seed", min: 0, max: games.limits.seed, step: 1, placeholder: t("random") });
+    const starting = h("button", { class: "main", type: "submit", id: "start" }, t("start"));
     form.replaceChildren(
       h("h1", {}, t(from ? "play_on" : "new_game")),
       h(
@@ -274,7 +278,7 @@ export async function lobby(main, { parameters, games }) {
             ],
       ),
       pace,
-      h("button", { class: "main", type: "submit", id: "start" }, t("start")),
+      starting,
     );
     form.onchange = () => (pace.hidden = !isWatched());
     form.onchange();
@@ -287,18 +291,23 @@ export async function lobby(main, { parameters, games }) {
       const own = rows.find(row => row.player === "person" && row.name);
       if (own) settings.set("name", own.name);
       if (!from && rows.every(row => row.player === "nobody")) return say(t("nobody_plays"), true);
-      const made = await post("matches", {
-        game: game.name,
-        seats: rows.map(row => row.seat),
-        clock: clock.value ? Math.round(clock.value * 1000) : null,
-        seed: seed.value === "" ? Math.floor(Math.random() * 1e6) : +seed.value,
-        options: from ? {} : options(),
-        person_clock: personClock.checked,
-        from,
-        pace: step.checked ? "pause" : "run",
-        delay: isWatched() ? speed() : 0,
-      });
-      location.hash = "#/match/" + made.id;
+      starting.disabled = true; // a second click starts no second game
+      try {
+        const made = await post("matches", {
+          game: game.name,
+          seats: rows.map(row => row.seat),
+          clock: clock.value ? Math.round(clock.value * 1000) : null,
+          seed: seed.value === "" ? Math.floor(Math.random() * 1e6) : +seed.value,
+          options: from ? {} : options(),
+          person_clock: personClock.checked,
+          from,
+          pace: step.checked ? "pause" : "run",
+          delay: isWatched() ? speed() : 0,
+        });
+        location.hash = "#/match/" + made.id;
+      } finally {
+        starting.disabled = false;
+      }
       return undefined;
     });
   }

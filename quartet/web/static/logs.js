@@ -56,9 +56,20 @@ export async function openLogs(main, { games }) {
         h(
           "li",
           {},
-          h("a", { href: "#/review?" + sourceQuery(r.from) }, title(r)),
+          h("a", { href: `#/review?${sourceQuery(r.from)}${r.nodes ? `&nodes=${r.nodes}` : ""}` }, title(r)),
           " ",
-          h("span", { class: "dim" }, moment(r.started), r.state === "done" ? "" : " · " + t("run_goes_on")),
+          h(
+            "span",
+            { class: "dim" },
+            [
+              r.from.run ? `${r.from.run} #${r.from.number}` : logs.find(log => log.id === r.from.log)?.name,
+              moment(r.started),
+              r.nodes ? t("strength_nodes", { n: r.nodes }) : "",
+              r.state === "done" ? "" : t("run_goes_on"),
+            ]
+              .filter(Boolean)
+              .join(" · "),
+          ),
         ),
       ),
     );
@@ -83,7 +94,7 @@ export async function openLogs(main, { games }) {
         row.replaceWith(line({ name: file.name, complaint: error.message }));
       }
     }
-    if (files.length === 1 && only) location.hash = address(only);
+    if (files.length === 1 && only && main.isConnected) location.hash = address(only);
   }
   const pick = (folder, key) => {
     const field = h("input", {

@@ -15,6 +15,7 @@ import { Openings } from "./openings.js";
 import {
   confirmed,
   duration,
+  entitle,
   fill,
   follow,
   get,
@@ -35,6 +36,7 @@ import {
   speedBox,
   t,
   who,
+  whole,
 } from "./page.js";
 import { counting, howToPlay } from "./rules.js";
 
@@ -44,7 +46,7 @@ export async function match(main, { name, path, games }) {
   const live = name === "live",
     topic = live ? `live/${path[0]}/${path[1]}` : `match/${path[0]}`;
   const base = live ? null : `matches/${path[0]}`;
-  const source = live ? { run: path[0], number: +path[1] } : { match: path[0] };
+  const source = live ? { run: path[0], number: whole(path[1]) } : { match: path[0] };
   let state = live
     ? { view: await get("view?" + sourceQuery(source)), people: [], asking: null, thinking: null }
     : await get(base);
@@ -295,7 +297,7 @@ export async function match(main, { name, path, games }) {
   const invitation = guested && !games.guest ? await invite(base, state.view) : null;
   function everything() {
     main.querySelector("h1").textContent = game.view.title;
-    document.title = `${game.view.title} – quartet`;
+    entitle(main, game.view.title);
     list.update(game.view.turns, true);
     fileBox.hidden = !game.view.turns.some(turn => turn.files);
     showRemarks();

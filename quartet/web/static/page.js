@@ -226,6 +226,11 @@ setInterval(() => {
   if (lost || (!stream && !document.hidden && ticks % 5 === 0)) check();
 }, 2000);
 
+/** Show another address without a step in the history, unless the user has left the view. */
+export const readdress = (main, address) => main.isConnected && history.replaceState(null, "", address);
+/** Name the tab after a view, unless the user has left it. */
+export const entitle = (main, title) => main.isConnected && (document.title = `${title} – quartet`);
+
 /** Show a message at the foot of the page for 8 s. */
 let fading = null;
 export function say(text, bad = false) {
@@ -299,11 +304,13 @@ export function sourceQuery(source) {
     moves: moves && moves.length ? moves.join(";") : null,
   });
 }
+/** A whole number in an address; null if it is none. */
+export const whole = text => (/^\d+$/.test(text) ? +text : null);
 export function sourceFrom(parameters) {
   const found = {};
   for (const key of ["match", "log", "run", "game", "position"])
     if (parameters.has(key)) found[key] = parameters.get(key);
-  for (const key of ["number", "step"]) if (parameters.has(key)) found[key] = +parameters.get(key);
+  for (const key of ["number", "step"]) if (whole(parameters.get(key)) != null) found[key] = whole(parameters.get(key));
   if (parameters.get("moves")) found.moves = parameters.get("moves").split(";");
   return found;
 }

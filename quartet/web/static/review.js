@@ -11,6 +11,7 @@ import { openLogs } from "./logs.js";
 import { Openings } from "./openings.js";
 import {
   copyLink,
+  entitle,
   fill,
   follow,
   get,
@@ -20,6 +21,7 @@ import {
   many,
   percent,
   post,
+  readdress,
   resultText,
   say,
   sourceFrom,
@@ -229,7 +231,7 @@ async function reviewGame(main, { parameters, games }, asked) {
 
   /** The shown position has changed. */
   function refresh() {
-    history.replaceState(null, "", "#/review?" + sourceQuery({ ...source, step: panel.step, moves }) + effort);
+    readdress(main, "#/review?" + sourceQuery({ ...source, step: panel.step, moves }) + effort);
     onward.href = "#/play?" + sourceQuery({ ...source, step: base(), moves });
     shownPosition = null;
     panel.position = null;
@@ -408,7 +410,7 @@ async function reviewGame(main, { parameters, games }, asked) {
       ),
     ),
   );
-  document.title = `${view.title} – quartet`;
+  entitle(main, view.title);
   if (about?.lenses.length) {
     lensBox.append(h("option", { value: "" }, t("no_lens")));
     post("lenses", { ...source, step: 0 }).then(

@@ -2,7 +2,7 @@
 import { drawCharts, keepZoom } from "./run_charts.js";
 import { crosstable, gamesTable, hidden, standings } from "./run_tables.js";
 import { ACTIVE, areShown, kindText, ofText, resultsSwitch, stateText, tellSwitch } from "./runs.js";
-import { fill, follow, get, guarded, h, number, percent, query, t, update } from "./page.js";
+import { entitle, fill, follow, get, guarded, h, number, percent, query, readdress, t, update } from "./page.js";
 
 const TABS = ["standings", "crosstable", "games", "charts", "plan"];
 const FILTERS = ["player", "result", "forfeit", "opening", "least", "most", "sort", "order", "offset"];
@@ -119,7 +119,7 @@ export async function run(main, { path: [name], parameters }) {
     }
     body.setAttribute("aria-labelledby", "tab-" + tab);
     const shown = tab === "games" ? { tab, ...filter, limit: null } : { tab };
-    if (!again) history.replaceState(null, "", `${address}?${query(shown)}`); // an update must not undo a click on a link
+    if (!again) readdress(main, `${address}?${query(shown)}`); // an update must not undo a click on a link
     const made = await panels[tab](mine);
     if (mine !== drawing) return;
     if (!isOther && tab !== "charts") {
@@ -147,7 +147,7 @@ export async function run(main, { path: [name], parameters }) {
       body,
     ),
   );
-  document.title = `${found.name} – quartet`;
+  entitle(main, found.name);
   showHead();
   await showBody();
   const unfollow = follow("run/" + name, {

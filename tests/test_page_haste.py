@@ -1,0 +1,173 @@
+"""The page with damaged addresses, slow answers and impatient users."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.page import Server, Tab, quartet, serving, sprt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
+SLOW = 700
+"""Milliseconds of a slow answer."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("haste")
+    assert quartet(folder, *sprt(2)).wait(120) in (0, 1)
+    with serving(folder, "--runs", "runs") as server:
+        yield server
+
+
+@pytest.fixture
+def ended(tab: Tab) -> str:
+    """The id of a match that has ended."""
+    tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
+    assert tab.state() == "asking"
+    tab.find("#resign").click()
+    tab.find("#resign").click()
+    tab.find('#status[data-state="over"]').wait_for()
+    return str(tab.page.url.rpartition("/")[2])
+
+
+def held(tab: Tab, pattern: str) -> None:
+    """Delay the answers to the requests of a tab that match a pattern."""
+
+    def later(route: Any) -> None:
+        tab.page.wait_for_timeout(SLOW)
+        route.continue_()
+
+    tab.page.route(pattern, later)
+
+
+def count(tab: Tab) -> int:
+    """Return the number of matches of the server."""
+    return len(tab.ask("matches")["matches"])
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        *("#/match/%", "#/match/", "#/run/%E0%A4%A", "#/run/", "#/live/one", "#/live/one/x"),
+        *("#/review?run=one&number=x", "#/__proto__", "#/constructor"),
+    ],
+)
+def test_a_damaged_address_shows_one_line(tab: Tab, view: str) -> None:
+    tab.page.goto("about:blank")
+    tab.go(view)
+    tab.find("main .bad").wait_for()
+    assert tab.find("#top nav a").count() > 0
+    assert "Expected" not in tab.find("main .bad").inner_text()
+
+
+@pytest.mark.parametrize("step", ["x", "1.5", "-1"])
+def test_a_review_with_a_damaged_step_opens_at_the_start(tab: Tab, step: str) -> None:
+    tab.page.goto("about:blank")
+    tab.go(f"#/review?run=one&number=0&nodes=20&step={step}")
+    tab.find("#sums:not([hidden])").wait_for()
+    expect(tab.find("#slider")).to_have_value("0")
+
+
+@pytest.mark.parametrize(
+    ("late", "requests"),
+    [
+        ("#/runs", "**/api/runs"),
+        ("#/review?run=one&number=0&nodes=20", "**/api/view*"),
+        ("#/run/one", "**/api/runs/one"),
+        ("#/live/one/0", "**/api/view*"),
+        ("#/board?game=ataxx", "**/api/position"),
+    ],
+)
+def test_a_view_that_is_late_does_not_mix_with_the_next(tab: Tab, late: str, requests: str) -> None:
+    held(tab, requests)
+    tab.page.evaluate("at => { location.hash = at; }", late)
+    tab.page.wait_for_timeout(100)
+    tab.page.evaluate("() => { location.hash = '#/watch'; }")
+    tab.find("#finished").wait_for()
+    tab.page.wait_for_timeout(SLOW + 500)
+    assert tab.find("#main h1").all_inner_texts() == ["Running games"]
+    assert tab.page.url.endswith("#/watch")
+    assert tab.page.title() == "quartet"
+
+
+def test_a_second_click_starts_no_second_game(tab: Tab) -> None:
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    tab.find("#start").dblclick()
+    tab.find("#status").wait_for()
+    assert len([line for line in asked if re.search(r"POST .*/api/matches$", line)]) == 1
+    tab.go("#/")
+    expect(tab.find("#start")).to_be_enabled()
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"), [("#clock", "-5"), ("#clock", "1e12"), ("#seed", "99999999999")]
+)
+def test_a_wrong_setting_in_a_closed_box_is_shown(tab: Tab, field: str, wrong: str) -> None:
+    """A browser shows its message next to the field, so the box must be open."""
+    before = count(tab)
+    tab.find("#more summary").click()
+    tab.find(field).fill(wrong)
+    tab.find("#more summary").click()
+    assert not tab.find(field).is_visible()
+    tab.find("#start").click()
+    expect(tab.find(field)).to_be_focused()
+    assert count(tab) == before
+
+
+def test_the_language_chosen_last_counts(tab: Tab) -> None:
+    held(tab, "**/api/words/ru")
+    tab.find("#language").select_option("ru")
+    tab.find("#language").select_option("ko")
+    tab.find('h1:text-is("새 대국")').wait_for()
+    tab.page.wait_for_timeout(SLOW + 300)
+    expect(tab.find("h1")).to_have_text("새 대국")
+    assert tab.page.evaluate("() => document.documentElement.lang") == "ko"
+
+
+def test_a_language_that_cannot_be_loaded_changes_nothing(tab: Tab) -> None:
+    """The page keeps its texts, and works when the server is there again."""
+    tab.page.route("**/messages/ru.json", lambda route: route.abort())
+    tab.find("#language").select_option("ru")
+    tab.find("#said.bad:not(:empty)").wait_for()
+    assert "does not answer" in tab.find("#said").inner_text()
+    expect(tab.find("#language")).to_have_value("en")
+    tab.page.unroute("**/messages/ru.json")
+    tab.go("#/runs")
+    tab.find("#runs-table").wait_for()
+    tab.find("#language").select_option("ru")
+    tab.find('h1:text-is("Серии")').wait_for()
+    tab.faults = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
+
+
+def test_a_listed_review_opens_with_its_nodes(tab: Tab, ended: str) -> None:
+    for source in ("run=one&number=0", f"match={ended}"):
+        tab.go(f"#/review?{source}&nodes=37")
+        tab.find("#sums:not([hidden])").wait_for()
+        reviews = len(tab.ask("reviews")["reviews"])
+        tab.go("#/review")
+        line = tab.find("#reviews li").first
+        line.wait_for()
+        assert "37 nodes" in line.inner_text()
+        assert ("one #0" in line.inner_text()) == source.startswith("run")
+        line.locator("a").click()
+        tab.find("#sums:not([hidden])").wait_for()
+        assert "37 nodes" in tab.find("#sums").inner_text()
+        assert len(tab.ask("reviews")["reviews"]) == reviews
+
+
+def test_numbers_can_be_read(tab: Tab) -> None:
+    """No sign before 0, and no two numbers that look like one: thousands are spaced in Russian."""
+    tab.find("#language").select_option("ru")
+    tab.find('h1:text-is("Новая партия")').wait_for()
+    zero = "async () => (await import('/static/language.js')).number(-0.001)"
+    assert tab.page.evaluate(zero) == "0"
+    info = "async () => (await import('/static/game.js')).infoText({ depth: 5, nps: 404000, line: [] })"
+    assert tab.page.evaluate(info).startswith("глубина 5, 404")
