@@ -95,7 +95,7 @@ WRONG = [
     ("/api/analyses", b'{"from":{"game":"ataxx"},"lines":0}', "application/json", 400),
     # no wait of a match is longer than the system allows
     ("/api/matches", b'{"game":"ataxx","seats":[],"clock":1e18}', "application/json", 400),
-    ("/api/matches", b'{"game":"ataxx","seats":[],"delay":1000000000000}', "application/json", 400),
+    ("/api/matches", b'{"game":"ataxx","seats":[],"delay":1000000000001}', "application/json", 400),
 ]
 ENGINE: dict[str, Any] = {"kind": "engine", "name": "greedy"}
 

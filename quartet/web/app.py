@@ -30,9 +30,9 @@ from quartet.web.endpoints import body, endpoint, json, read
 from quartet.web.errors import Refused
 from quartet.web.followed_runs import FollowedRuns
 from quartet.web.payloads import (
-    MAX_CLOCK,
     MAX_LOG,
     MAX_SEED,
+    MAX_WAIT,
     ActionRequest,
     AnalysisRequest,
     ComposeRequest,
@@ -202,7 +202,7 @@ class Api:
                 "log_bytes": MAX_LOG,
                 "matches": MAX_MATCHES,
                 "seed": MAX_SEED - 1,
-                "clock_ms": MAX_CLOCK,
+                "clock_ms": MAX_WAIT,
             },
         }
 

@@ -118,7 +118,7 @@ class MatchWorker:
                 left = until - time.monotonic() if self._pace == "run" else None
                 if left is not None and left <= 0:
                     return
-                self._pace_changed.wait(left)
+                self._pace_changed.wait(None if left is None else min(left, threading.TIMEOUT_MAX))
             self._steps -= 1
 
     # The players.
@@ -187,7 +187,7 @@ class MatchWorker:
         self._link.send("asking", asking=asking)
         left = match.clocks[seat] / 1000 + SLACK if self._record.payload.person_clock else None
         try:
-            return answer.result(left)
+            return answer.result(None if left is None else min(left, threading.TIMEOUT_MAX))
         except TimeoutError:
             with self._lock:
                 self._stop_asking()

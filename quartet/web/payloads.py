@@ -16,14 +16,12 @@ MAX_LOG = 2 * 2**20
 """Bytes of a log."""
 MAX_SEED = 2**31
 """Seeds of games are below it."""
-MAX_CLOCK = 86_400_000
-"""Milliseconds of a clock: a day."""
-MAX_DELAY = 3_600_000
-"""Milliseconds before a turn of a player that is no human: an hour."""
+MAX_WAIT = 10**12
+"""Milliseconds of a clock, or before a turn of a player that is no human."""
 Seed = Annotated[int, msgspec.Meta(ge=0, lt=MAX_SEED)]
 Nodes = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 Pace = Literal["run", "pause", "step"]
-Delay = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY)]
+Delay = Annotated[int, msgspec.Meta(ge=0, le=MAX_WAIT)]
 Options = dict[str, bool | int | float]
 
 
@@ -87,7 +85,7 @@ class MatchRequest(msgspec.Struct, frozen=True):
     seats: list[SeatRequest]
     seed: Seed = 0
     options: dict[str, bool | int] = {}
-    clock: Annotated[float, msgspec.Meta(ge=1, le=MAX_CLOCK)] | None = None
+    clock: Annotated[float, msgspec.Meta(ge=1, le=MAX_WAIT)] | None = None
     person_clock: bool = False
     cpu: bool = False
     disqualify: bool = False
