@@ -171,3 +171,32 @@ def test_numbers_can_be_read(tab: Tab) -> None:
     assert tab.page.evaluate(zero) == "0"
     info = "async () => (await import('/static/game.js')).infoText({ depth: 5, nps: 404000, line: [] })"
     assert tab.page.evaluate(info).startswith("глубина 5, 404")
+
+
+DRAWN = """() => {
+    window.drawings = 0;
+    new MutationObserver(() => { window.drawings += 1; }).observe(document.querySelector("#graph"), { childList: true });
+}"""
+BUSY = "() => { const until = performance.now() + 1500; while (performance.now() < until); }"
+
+
+def test_many_turns_at_once_are_drawn_once(tab: Tab) -> None:
+    """Bots may play faster than a page can draw; a long game must not block it for minutes."""
+    tab.find('input[value="ugolki"]').check()
+    for seat in range(4):
+        tab.find(f"#seat{seat}").select_option("engine:random")
+    tab.find("#speed").select_option("0")
+    tab.find("#more summary").click()
+    tab.find('[data-option="moves"]').fill("100")
+    tab.find("#step").check()
+    tab.find("#start").click()
+    tab.find('#status[data-state="paused"]').wait_for()
+    tab.page.evaluate(DRAWN)
+    tab.find("#pace-run").click()
+    tab.wait_turns(1)
+    tab.page.evaluate(BUSY)
+    tab.find('#status[data-state="over"]').wait_for()
+    assert tab.turns > 300
+    assert int(tab.find("#slider").get_attribute("max")) == tab.turns
+    expect(tab.find("#slider")).to_have_value(str(tab.turns))
+    assert tab.page.evaluate("() => window.drawings") < tab.turns / 2

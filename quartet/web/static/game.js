@@ -54,7 +54,7 @@ export class Game {
  */
 export class BoardPanel {
   constructor(owner) {
-    Object.assign(this, { owner, game: null, step: 0, position: null, overlay: false });
+    Object.assign(this, { owner, game: null, step: 0, drawn: 0, position: null, overlay: false });
     this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [key, value] of Object.entries({
       class: owner.quiet ? "board" : "board drags",
@@ -148,12 +148,14 @@ export class BoardPanel {
     this.slider.max = game.steps;
   }
 
+  /** True if the last step that has been drawn is shown; the game may have grown since. */
   get atEnd() {
-    return this.step >= this.game.steps;
+    return this.step >= this.drawn;
   }
 
   go(step) {
     const before = this.step;
+    this.drawn = this.game.steps;
     this.step = Math.max(0, Math.min(this.game.steps, step));
     this.slider.max = this.game.steps;
     this.slider.value = this.step;

@@ -354,6 +354,18 @@ export async function match(main, { name, path, games }) {
   panel.go(Infinity);
   if (own()) panel.svg.focus({ preventScroll: true });
 
+  let due = null; // the next drawing of turns, if one is due
+  /** Draw once for all turns that arrive before the next picture of the screen: bots may play thousands in seconds. */
+  function drawTurns() {
+    if (due === null) return;
+    cancelAnimationFrame(due);
+    due = null;
+    const turns = game.view.turns.slice(list.rows.length);
+    list.update(game.view.turns);
+    panel.go(panel.atEnd ? Infinity : panel.step);
+    if (turns.some(turn => turn.files)) fileBox.hidden = false;
+    if (turns.some(turn => turn.said?.length)) showRemarks();
+  }
   const handlers = {
     state: event => {
       if (live && !event.view) return;
@@ -369,7 +381,6 @@ export async function match(main, { name, path, games }) {
       panel.go(atEnd ? Infinity : step);
     },
     turn: event => {
-      const atEnd = panel.atEnd;
       if (!game.append(event)) return;
       pending = null;
       plans = [];
@@ -377,15 +388,10 @@ export async function match(main, { name, path, games }) {
       if (state.asking && state.asking.step < game.steps) state.asking = null;
       state.thinking = null;
       since = performance.now();
-      panel.setGame(game);
-      if (atEnd) panel.go(Infinity);
-      else panel.go(panel.step);
-      list.update(game.view.turns);
-      list.mark(panel.step);
-      if (event.turn.files) fileBox.hidden = false;
-      if (event.turn.said?.length) showRemarks();
+      due ??= requestAnimationFrame(drawTurns);
     },
     asking: event => {
+      drawTurns();
       state.asking = event.asking;
       since = performance.now();
       if (panel.atEnd) panel.go(Infinity);
@@ -414,6 +420,7 @@ export async function match(main, { name, path, games }) {
       showStatus();
     },
     end: event => {
+      drawTurns();
       game.view.result = event.result;
       Object.assign(state, { asking: null, thinking: null, ended: true, error: event.error || "" });
       plans = [];
@@ -447,6 +454,7 @@ export async function match(main, { name, path, games }) {
   return () => {
     unfollow();
     unfollowRun();
+    cancelAnimationFrame(due);
     clearTimeout(leaving);
     clearInterval(ticking);
     openings.close();
