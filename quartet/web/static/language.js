@@ -72,7 +72,7 @@ export const parsed = json =>
 
 // a negative number that rounds to 0 has no sign
 const local = (x, least, most) =>
-  (+x.toFixed(most) || 0).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
+  (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
 export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
 /** A large number in short. */
