@@ -71,7 +71,7 @@ def show(console: Console, found: Outcome, folder: Path, *, silent: bool) -> Non
         console.print(tables.table(found.results, found.names, found.order, extra))
         if complaint:
             console.print(complaint, markup=False)
-    console.print(f"records: {folder}", soft_wrap=True)
+    console.print(f"records: {folder}", soft_wrap=True, markup=False)
 
 
 def table(found: Outcome) -> RenderableType:

@@ -184,7 +184,7 @@ def show_list(folder: Path, *, as_json: bool) -> None:
         return
     console = tables.wide(Console(highlight=False))
     if not lines:
-        console.print(f"there are no runs in {folder}", soft_wrap=True)
+        console.print(f"there are no runs in {folder}", soft_wrap=True, markup=False)
         return
     console.print(tables.rows([{**line, "state": _state_word(line["state"])} for line in lines]))
 

@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from core.errors import printable
 from core.messages import SIDES
 from quartet.arena.ratings import Rating
 from quartet.arena.standings import by_seat, standings
@@ -49,7 +50,7 @@ def table(
         spent = line.use
         score.add_row(
             str(place),
-            names[player],
+            cell(names[player]),
             str(line.games),
             f"{line.wins}-{line.draws}-{line.losses}",
             f"{line.score:.10g}",
@@ -59,7 +60,7 @@ def table(
         )
         cost.add_row(
             str(place),
-            names[player],
+            cell(names[player]),
             figure(100 * line.first_score / line.firsts if line.firsts else math.nan, 1),
             figure(1000 * spent.seconds / spent.turns if spent.turns else math.nan, 1),
             figure(1000 * spent.longest if spent.turns else math.nan, 0),
@@ -75,7 +76,7 @@ def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
     """Return an empty table; columns named in `left` are left-aligned, others right-aligned."""
     found = Grid(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        found.add_column(column, justify="left" if column in left else "right", no_wrap=True)
+        found.add_column(cell(column), justify="left" if column in left else "right", no_wrap=True)
     return found
 
 
@@ -89,8 +90,13 @@ def rows(lines: Sequence[Mapping[str, object]]) -> Grid:
     ]
     found = grid(*columns, left=texts)
     for line in lines:
-        found.add_row(*(escape(str(line.get(name, ""))) for name in columns))
+        found.add_row(*(cell(line.get(name, "")) for name in columns))
     return found
+
+
+def cell(value: object) -> str:
+    """Return a value as a table shows it: a name may have markup or control characters."""
+    return escape(printable(str(value)))
 
 
 def elo_text(elo: float) -> str:
