@@ -34,6 +34,8 @@ USUAL_SECONDS = 10.0
 """Search time without any limit."""
 POLL_SECONDS = 0.1
 """Seconds between two checks for Ctrl-C."""
+MAX_DEPTH = 2**31 - 1
+"""Depths are 32-bit integers in engines."""
 HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line"
 
 
@@ -62,7 +64,11 @@ HEAD = f"{'depth':>5} {'score':>7} {'nodes':>14} {'nodes/s':>12} {'seconds':>8} 
 @click.option(
     "--nodes", type=click.IntRange(min=1), help="Limit of nodes, or of iterations of a tree search."
 )
-@click.option("--depth", type=click.IntRange(min=1), help="Limit of iterative deepening, in plies.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, MAX_DEPTH),
+    help="Limit of iterative deepening, in plies.",
+)
 @click.option(
     "--player",
     "name",
@@ -105,6 +111,10 @@ def command(
     quartet analyse game.log --at 30 --moves "MOVE 1 1 2 2; MOVE 7 7 6 6"
     """
     log = game if following.is_log(game) else None
+    if log is None and game not in registry.GAMES:
+        raise QuartetError(
+            f"{game!r} is neither a log nor a game; the games are: {', '.join(registry.GAMES)}"
+        )
     game = game if log is None else following.game_of(log)
     player = _player(game, name)
     if multipv > 1 and not can(player, MULTIPV):

@@ -12,6 +12,7 @@ import click
 from core.errors import QuartetError, printable
 from core.signals import exit_on_signal
 from quartet import registry
+from quartet.cli.values import CheckedContext
 
 GROUPS = {
     "Play": ("serve", "match", "games", "analyse", "perft"),
@@ -50,6 +51,7 @@ class Commands(click.Group):
             command: click.Command = importlib.import_module(f"quartet.cli.{module}").command
         except ModuleNotFoundError as error:
             raise registry.not_built(error) from error
+        command.context_class = CheckedContext
         return command
 
 

@@ -16,10 +16,15 @@ from quartet import registry
 from quartet.cli import game_options
 from quartet.judge import game as games
 
+MAX_DEPTH = 100
+"""Deeper counts would never end."""
+STEP = 4
+"""Plies of one count in compiled code, which signals cannot interrupt: at most some seconds."""
+
 
 @click.command(short_help="Count move sequences, to test rules (perft).")
 @click.argument("game")
-@click.argument("depth", type=click.IntRange(min=0))
+@click.argument("depth", type=click.IntRange(0, MAX_DEPTH))
 @game_options.position
 @game_options.variants
 @click.option(
@@ -89,4 +94,11 @@ def _divide(position: Position, depth: int) -> dict[Move, int]:
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    return {move: position.play(move).perft(depth - 1) for move in bar}
+    return {move: _count(position.play(move), depth - 1) for move in bar}
+
+
+def _count(position: Position, depth: int) -> int:
+    """Return the count below a position, in steps that Ctrl-C can interrupt."""
+    if depth <= STEP:
+        return position.perft(depth)
+    return sum(_count(position.play(move), depth - 1) for move in position.legal())

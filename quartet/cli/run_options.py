@@ -34,6 +34,9 @@ from quartet.judge.game import Start
 from quartet.judge.seats import seating, versions
 from quartet.judge.seats.players import Kind
 
+MAX_NODES = 2**63 - 1
+"""Limit of --nodes: engines and plans hold 64-bit integers."""
+
 
 class RenamedOption(click.Option):
     """An option whose former names work, but are not in its help: the first name is the current
@@ -200,6 +203,9 @@ class RunOptions:
         names = [name for name, _ in players]
         ms = per_player("--clock", self.clock, names)
         nodes = per_player("--nodes", self.nodes, names)
+        for number in nodes.values():
+            if not (number.is_integer() and number < MAX_NODES):
+                raise QuartetError(f"--nodes: {number:.10g} is not an integer from 1 to 2^63 - 1")
         in_process = self.fields["in_process"]
         specs = []
         for name, given in players:

@@ -20,12 +20,15 @@ NEXT = {"i", "space", "enter", "right", "down"}
 PLAY_ON, LEAVE = "p", "q"
 HINT = "i or Enter: next move   p: play on   q: leave"
 
+MAX_DELAY = 24 * 3_600_000
+"""Milliseconds; the system cannot wait for any number of them."""
+
 
 def pacing(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options --delay and --step, which slow a screen down."""
     delay = click.option(
         "--delay",
-        type=click.IntRange(min=0),
+        type=click.IntRange(0, MAX_DELAY),
         default=0,
         metavar="MS",
         help="Wait MS milliseconds after every move.",

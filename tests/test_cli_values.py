@@ -1,0 +1,74 @@
+"""Values of options that no command can use are rejected in one line, before anything starts."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from rich.console import Console
+
+from quartet.cli import tables
+from tests.games import ROOT
+
+PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--crowded"]
+
+
+def complaint(*arguments: str) -> str:
+    """Return the single line of a command that rejects its options."""
+    done = subprocess.run(
+        [sys.executable, "-m", "quartet", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["analyse", "ataxx", "--seconds", "nan"], "'--seconds': nan is not a finite number"),
+        (["analyse", "ataxx", "--seconds", "inf"], "'--seconds': inf is not a finite number"),
+        (["analyse", "ataxx", "--nodes", "9" * 20], "'--nodes': 9+ does not fit into 64 bits"),
+        (["analyse", "ataxx", "--depth", "9" * 10], "'--depth': 9+ is not in the range"),
+        (["analyse", "game.lgo"], "'game.lgo' is neither a log nor a game; the games are: ataxx"),
+        (["perft", "ataxx", "9" * 20], "'DEPTH': 9+ is not in the range"),
+        (["match", "ataxx", "greedy", "greedy", "--delay", "9" * 20], "'--delay': 9+ is not in"),
+        (["tournament", "ataxx", *PLAYERS, "--megabytes", "nan"], "nan is not a finite number"),
+        (["tournament", "ataxx", *PLAYERS, "--nodes", "0.5"], "--nodes: 0.5 is not an integer"),
+        (
+            ["tournament", "ataxx", *PLAYERS, "--nodes", "1e30"],
+            r"--nodes: 1e\+30 is not an integer",
+        ),
+    ],
+)
+def test_such_a_value_is_rejected(arguments: list[str], says: str) -> None:
+    assert re.search(says, complaint(*arguments))
+
+
+def test_ctrl_c_ends_a_deep_perft() -> None:
+    command = [sys.executable, "-m", "quartet", "perft", "ataxx", "100"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as counting:
+        time.sleep(2)
+        counting.send_signal(signal.SIGINT)
+        try:
+            assert counting.wait(20) == 130
+        finally:
+            counting.kill()
+
+
+def test_names_in_tables_are_no_markup() -> None:
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(tables.table([], ["[/b]", "[red]x", "a\n\x1b[2J"], [0, 1, 2], {}))
+        console.print(tables.rows([{"player": "[/b]", "[/i]": "2 of 4"}]))
+    text = shown.get()
+    assert [text.count(name) for name in ("[/b]", "[red]x", "a ?[2J", "[/i]")] == [3, 2, 2, 1]
