@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -271,6 +272,23 @@ def test_damaged_records_are_listed_with_their_error(folder: Path, tmp_path: Pat
     assert (review["games"], review["of"], review["state"]) == (2, 2, "finished")
 
 
+def test_edited_records_are_named(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "games.jsonl").read_text().splitlines()
+    game = json.loads(lines[0])
+    for name, extra, complaint in (
+        ("twice", lines[0], f"game {game['number']} is recorded twice"),
+        ("seats", json.dumps({**game, "number": 99, "seats": [5, 6]}), "game 99 has a player that"),
+    ):
+        bad = tmp_path / name
+        shutil.copytree(folder, bad)
+        (bad / "games.jsonl").write_text("\n".join([*lines, extra, ""]))
+        assert complaint in run("runs", bad, fails=True)
+    (tmp_path / "broken").symlink_to(tmp_path / "gone")
+    states = [line["state"] for line in json.loads(run("runs", tmp_path, "--json"))]
+    assert len(states) == 2
+    assert all(": game " in state for state in states)
+
+
 def test_progress_lines_without_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -291,6 +309,15 @@ def test_progress_lines_without_a_terminal(
     )
     assert progress.duration(7300) == "2 h"
     assert progress.duration(59.6) == "60 s"
+
+
+@plots
+def test_a_plot_needs_a_suffix_and_losses(folder: Path, tmp_path: Path) -> None:
+    assert "add .svg" in run("runs", folder, "--plot", tmp_path / "chart", fails=True)
+    losses = tmp_path / "losses.jsonl"
+    losses.touch()
+    assert "no losses yet" in run("runs", losses, "--plot", tmp_path / "x.svg", fails=True)
+    assert list(tmp_path.iterdir()) == [losses]
 
 
 @plots

@@ -102,6 +102,8 @@ def losses(source: Path, file: Path) -> None:
         raise QuartetError(f"cannot read {source}: {error.strerror}") from error
     except (*UNREADABLE, KeyError, TypeError) as error:
         raise TextError(f"{source} is not a file of losses: {error}") from error
+    if not epochs:
+        raise TextError(f"{source} has no losses yet")
     figure = _figure(1)
     axes = figure.axes[0]
     for name, values in curves.items():
@@ -123,6 +125,8 @@ def _figure(parts: int) -> Any:
 
 def _save(figure: Any, title: str, file: Path) -> None:
     """Write a figure, and print the name of its file. Raises QuartetError."""
+    if not file.suffix:  # matplotlib would write another file
+        raise QuartetError(f"cannot write {file}: add .svg, .png or .pdf to its name")
     figure.suptitle(title)
     for axes in figure.axes:
         axes.grid(visible=True, alpha=0.3)

@@ -15,7 +15,7 @@ import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from core.errors import QuartetError
+from core.errors import QuartetError, TextError
 from quartet.arena import catalogue, records, tuning
 from quartet.arena.catalogue import RESULTS, Filter, RecordedRun
 from quartet.arena.outcome import Outcome
@@ -96,7 +96,7 @@ def command(
     if not catalogue.is_run(folder):
         show_list(folder, as_json=as_json)
         return
-    run = catalogue.read(folder)
+    run = read(folder)
     if watch:
         follow(folder)
         return
@@ -148,6 +148,21 @@ def command(
         console.print(f"{len(taken)} of {len(run.results)} games")
 
 
+def read(folder: Path) -> RecordedRun:
+    """Return the records in a folder, after checks that would else fail in its tables. Raises
+    QuartetError."""
+    run = catalogue.read(folder)
+    if run.shown:
+        players, numbers = range(len(run.plan.get("players", ()))), set()
+        for game in run.results:
+            if game.number in numbers:
+                raise TextError(f"{folder}: game {game.number} is recorded twice")
+            if not all(player in players for player in game.seats):
+                raise TextError(f"{folder}: game {game.number} has a player that the run has not")
+            numbers.add(game.number)
+    return run
+
+
 def _state(run: RecordedRun, found: Outcome | None) -> dict[str, Any]:
     return {
         "kind": run.kind,
@@ -177,8 +192,9 @@ def show_list(folder: Path, *, as_json: bool) -> None:
         raise QuartetError(
             f"there is no folder {folder}; runs are kept in {HOME}/, or in the folder of --out"
         )
-    paths = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    lines = [_listed(path) for path in paths if path.is_dir() and catalogue.is_run(path)]
+    paths = [path for path in folder.iterdir() if path.is_dir() and catalogue.is_run(path)]
+    paths.sort(key=catalogue.last_change, reverse=True)
+    lines = [_listed(path) for path in paths]
     if as_json:
         print(json.dumps(lines, indent=2))
         return
@@ -192,7 +208,7 @@ def show_list(folder: Path, *, as_json: bool) -> None:
 def _listed(path: Path) -> dict[str, Any]:
     """Return a line of the list; for damaged records the error is its state."""
     try:
-        run = catalogue.read(path)
+        run = read(path)
         line = catalogue.listed(path, run, run.outcome() if run.shown else None)
     except QuartetError as error:
         return {"folder": str(path), "kind": "?", "state": str(error)}
@@ -286,7 +302,7 @@ def follow(folder: Path) -> None:
     drawn = -1
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
-            run = catalogue.read(folder)
+            run = read(folder)
             found = run.outcome()
             if console.is_terminal:
                 live.update(_view(run, found), refresh=True)
