@@ -369,6 +369,13 @@ def test_shipped_calibrations_are_valid(game: str) -> None:
             assert shares == sorted(shares)
 
 
+def test_a_calibration_of_another_game_is_rejected() -> None:
+    file = calibration.place_of("connexion")
+    assert calibration.of_engine("connexion", "bot", file) is not None
+    with pytest.raises(QuartetError, match="is a calibration of connexion, not of ataxx"):
+        calibration.of_engine("ataxx", "bot", file)
+
+
 def test_proven_outcomes_are_not_calibrated() -> None:
     found = calibration.of_engine("ataxx", "bot")
     assert found is not None

@@ -72,6 +72,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     held_back: int = 0
     curve: tuple[tuple[float, float, int], ...] = ()
 
+    @property
+    def game(self) -> str:
+        """The game that `command` names, "" if it names none."""
+        return next((word for word in self.command.split() if word in registry.GAMES), "")
+
     def shares(
         self, found: SearchResult, ply: int, seat: int, seats: int
     ) -> tuple[float, ...] | None:
@@ -142,8 +147,12 @@ def read_all(file: Path) -> dict[str, Calibration]:
 
 
 def of_engine(game: str, engine: str, file: Path | None = None) -> Calibration | None:
-    """Return the calibration of an engine, or None."""
-    return read_all(file or place_of(game)).get(engine)
+    """Return the calibration of an engine, or None. Raises QuartetError, also if it is of another
+    game."""
+    found = read_all(file or place_of(game)).get(engine)
+    if file is not None and found is not None and found.game not in {"", game}:
+        raise QuartetError(f"{file} is a calibration of {found.game}, not of {game}")
+    return found
 
 
 def keep(file: Path, calibration: Calibration) -> None:
