@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -63,6 +65,37 @@ def test_ctrl_c_ends_a_deep_perft() -> None:
             assert counting.wait(20) == 130
         finally:
             counting.kill()
+
+
+@pytest.mark.parametrize("name", ["\u00b1.log", "\udcff.log"])
+def test_any_character_can_be_printed(name: str, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(os.fsencode(name))).touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "quartet", "replay", "ataxx", tmp_path],
+        check=False,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"?.log: line 1: INIT must come first" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_discard_the_output(closed: str) -> None:
+    line = f'"$0" -m quartet perft ataxx 2 {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_names_in_tables_are_no_markup() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -97,6 +98,7 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    _prepare_output()
     exit_on_signal("SIGTERM")
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         exit_on_signal("SIGHUP")  # an ignored one stays ignored: nohup
@@ -117,6 +119,17 @@ def main() -> None:
         place = f"{error.filename}: " if error.filename else ""
         status = _complain(f"cannot continue: {place}{error.strerror or error}")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _prepare_output() -> None:
+    """Make output possible anywhere: a closed stream discards it, and a character that the stream's
+    encoding lacks (locale C, Windows code pages, file names that are no text) becomes "?"."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _in_one_line(error: click.ClickException) -> str:
