@@ -77,6 +77,16 @@ def test_too_few_games_are_rejected(tmp_path: Path) -> None:
     assert "too few games" in result.output
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(["x.h", "--penalty", "nan"], "finite"), (["nowhere/x.h"], "there is no folder nowhere")],
+)
+def test_bad_options_end_before_the_games(options: list[str], says: str) -> None:
+    done = CliRunner().invoke(command, ["--games", "2", "--nodes", "5", *options])
+    assert done.exit_code == 2
+    assert says in done.output
+
+
 def test_weights_record_their_origin(tmp_path: Path) -> None:
     ours = (ROOT / "applegame" / "nn" / "weights.h").read_text(encoding="ascii")
     made = train(tmp_path / "weights.h")

@@ -40,6 +40,22 @@ def test_training_repeats_itself(tmp_path: Path) -> None:
     assert "--games 500 --seed 1" in EvaluationWeights(first).fields["command"]
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["x.bin", "--width", "0"], "--width"),
+        (["x.bin", "--td-lambda", "nan"], "nan is no value"),
+        (["x.bin", "--rate", "inf"], "--rate"),
+        (["nowhere/x.bin"], "there is no folder nowhere"),
+        (["."], "is a directory"),
+    ],
+)
+def test_bad_options_end_before_the_training(options: list[str], says: str) -> None:
+    done = CliRunner().invoke(command, ["--games", "500", *options])
+    assert done.exit_code == 2
+    assert says in done.output
+
+
 def test_the_package_records_the_origin_of_its_numbers() -> None:
     assert default_weights().fields["command"].startswith("python -m connexion.train --games")
 

@@ -7,6 +7,7 @@ An interrupted run resumes from there.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from pathlib import Path
 
@@ -50,6 +51,10 @@ def command(file: Path, count: int, nodes: int, explore: float, penalty: float, 
 
     The engine is compiled with applegame/nn/weights.h.
     """
+    if not (explore >= 0 and 0 < penalty < math.inf):  # nan is in every range
+        raise click.UsageError("--explore and --penalty take finite numbers")
+    if not file.absolute().parent.is_dir():
+        raise click.UsageError(f"cannot write {file}: there is no folder {file.parent}")
     kept = file.with_name(file.name + ".games")
     try:
         found = games(kept, {"seed": seed, "nodes": nodes, "explore": explore}, count)

@@ -5,6 +5,7 @@ The same options give the same file.
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from pathlib import Path
@@ -31,7 +32,7 @@ def sealed(numbers: array[int], command: str) -> bytes:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--games",
     type=click.IntRange(1),
@@ -44,14 +45,28 @@ def sealed(numbers: array[int], command: str) -> bytes:
     "--td-lambda",
     "--trace",
     "td_lambda",
+    type=click.FloatRange(0, 1),
     default=0.3,
     show_default=True,
     help="Lambda of the temporal-difference targets, 0 to 1. --trace is the name of version 1.0.",
 )
-@click.option("--explore", default=0.1, show_default=True, help="Fraction of random moves.")
-@click.option("--width", default=16, show_default=True, help="Moves evaluated per position.")
+@click.option(
+    "--explore",
+    type=click.FloatRange(0, 1),
+    default=0.1,
+    show_default=True,
+    help="Fraction of random moves.",
+)
+@click.option(
+    "--width",
+    type=click.IntRange(1, 1000),
+    default=16,
+    show_default=True,
+    help="Moves evaluated per position.",
+)
 @click.option(
     "--rate",
+    type=click.FloatRange(0, 1, min_open=True),
     default=0.3,
     show_default=True,
     help="Initial learning rate. It falls to 1/100 of this.",
@@ -60,6 +75,10 @@ def command(
     file: Path, games: int, seed: int, td_lambda: float, explore: float, width: int, rate: float
 ) -> None:
     """Learn the evaluation's numbers by self-play and write them to FILE."""
+    if any(math.isnan(number) for number in (td_lambda, explore, rate)):  # it is in every range
+        raise click.UsageError("nan is no value of an option")
+    if not file.absolute().parent.is_dir():
+        raise click.UsageError(f"cannot write {file}: there is no folder {file.parent}")
     learner = Learner(seed, td_lambda, explore, width)
     chunks = -(-games // CHUNK)
     for chunk in range(chunks):
