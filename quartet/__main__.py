@@ -1,5 +1,10 @@
 """`python -m quartet`: the command line."""
 
-from quartet.cli.main import main
+import sys
 
-main()
+try:
+    from quartet.cli.main import main
+
+    main()
+except KeyboardInterrupt:  # while modules are imported
+    sys.exit(130)

@@ -98,6 +98,42 @@ def test_closed_streams_discard_the_output(closed: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_ctrl_c_during_imports_is_no_traceback() -> None:
+    script = """import runpy, sys
+class Interrupted:
+    def __getattr__(self, name): raise KeyboardInterrupt
+sys.modules["quartet.cli.main"] = Interrupted()
+runpy.run_module("quartet", run_name="__main__")"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, cwd=ROOT, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["latency", "ugolki", "--calls", "0"],
+        ["latency", "ugolki", "--program", "/nowhere/x"],
+        ["startup", ""],
+        ["judge_overhead", "ataxx", "--games", "0"],
+    ],
+)
+def test_measurements_reject_such_values(arguments: list[str]) -> None:
+    name, *options = arguments
+    done = subprocess.run(
+        [sys.executable, "-m", f"quartet.bench.{name}", *options],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+    )
+    assert done.returncode in {1, 2}
+    assert "Traceback" not in done.stderr
+    assert done.stderr
+
+
 def test_names_in_tables_are_no_markup() -> None:
     console = Console(width=200)
     with console.capture() as shown:

@@ -73,7 +73,14 @@ def _script(game: games.JudgedGame, number: int) -> list[list[str]]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="GAME...")
-@click.option("--games", "count", default=10, show_default=True, help="Random games per game.")
+@click.option(
+    "--games",
+    "count",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Random games per game.",
+)
 @click.option("--cpu", is_flag=True, help="Use clocks that count processor time.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(names: tuple[str, ...], count: int, cpu: bool, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,7 @@ def _ms(seconds: float) -> float:
 @click.argument("game")
 @click.option(
     "--calls",
+    type=click.IntRange(1),
     default=1000,
     show_default=True,
     help="Processes to start, one after the other.",
@@ -207,6 +209,7 @@ def _ms(seconds: float) -> float:
 @click.option(
     "--busy",
     "spinners",
+    type=click.IntRange(0),
     default=1,
     show_default=True,
     help="Number of other processes that keep a core busy.",
@@ -247,6 +250,8 @@ def command(
     words = (
         [sys.executable, "-m", registry.GAMES[game]] if program is None else shlex.split(program)
     )
+    if not words or shutil.which(words[0]) is None:
+        raise QuartetError(f"--program {program}: this program cannot be started")
     plan = {"game": game, "busy": spinners, "program": program, "seed": seed}
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -67,6 +67,7 @@ def peak_megabytes(command: list[str], folder: str) -> float:
 @click.option(
     "--busy",
     "spinners",
+    type=click.IntRange(0),
     default=0,
     show_default=True,
     help="Number of other processes that keep a core busy.",
@@ -88,6 +89,8 @@ def command(
     found from the current folder, and run in another one.
     """
     words = [NOTHING, *(shlex.split(text) for text in commands)]
+    if not all(words):
+        raise click.UsageError("a COMMAND is empty")
     words = [[shutil.which(first) or first, *rest] for first, *rest in words]
     words = [
         [str(Path(first).absolute()) if Path(first).exists() else first, *rest]
