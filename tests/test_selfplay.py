@@ -263,3 +263,8 @@ def test_the_share_of_off_path_samples_can_be_set() -> None:
     assert any(flags & OFF_PATH for *_, flags in tails(usual))
     with pytest.raises(QuartetError, match="the share of off-path samples of ugolki is fixed"):
         play(SelfplayUnit(number=0, game="ugolki", seed=1, games=0, nodes=1, off_path=0.5))
+
+
+def test_a_player_that_is_no_engine_is_rejected() -> None:
+    with pytest.raises(QuartetError, match="'random' is not an engine and gives no samples"):
+        play(msgspec.structs.replace(unit(), player="random"))

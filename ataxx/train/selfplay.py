@@ -52,7 +52,9 @@ thousand nodes of a search."""
 
 def engine(player: str) -> Engine:
     name, settings = parse_player(player)
-    found = players.player(write_player(name, {"hash": str(TABLE), **settings}))
+    if name == "bot":
+        settings = {"hash": str(TABLE), **settings}
+    found = players.player(write_player(name, settings))
     if not isinstance(found, Engine):
         raise QuartetError(f"{player!r} is not an engine and gives no samples")
     return found
