@@ -158,7 +158,9 @@ def read(folder: Path) -> RecordedRun:
             if game.number in numbers:
                 raise TextError(f"{folder}: game {game.number} is recorded twice")
             if not all(player in players for player in game.seats):
-                raise TextError(f"{folder}: game {game.number} has a player that the run does not have")
+                raise TextError(
+                    f"{folder}: game {game.number} has a player that the run does not have"
+                )
             numbers.add(game.number)
     return run
 
