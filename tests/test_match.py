@@ -469,7 +469,7 @@ BAD = [
         ["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)],
         "the option opening chooses a start",
     ),
-    (["analyse", "chess"], "no game is called 'chess'"),
+    (["analyse", "chess"], "'chess' is neither a log nor a game; the games are: ataxx"),
     (["analyse", "ugolki", "--player", "unknown"], "no built-in player 'unknown'"),
     (["analyse", "ugolki", "--seconds", "0"], "0.0 is not in the range"),
     (["analyse", "ugolki", "--position", "over"], "'over' is neither a file nor a position: "),
