@@ -57,9 +57,16 @@ def test_such_a_value_is_rejected(arguments: list[str], says: str) -> None:
 
 
 def test_ctrl_c_ends_a_deep_perft() -> None:
-    command = [sys.executable, "-m", "quartet", "perft", "ataxx", "100"]
+    script = """import sys
+from quartet.cli import main, perft
+print("imported", flush=True)
+sys.argv = ["quartet", "perft", "ataxx", "100"]
+main.main()"""
+    command = [sys.executable, "-c", script]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as counting:
-        time.sleep(2)
+        assert counting.stdout is not None
+        assert counting.stdout.readline() == b"imported\n"
+        time.sleep(1)
         counting.send_signal(signal.SIGINT)
         try:
             assert counting.wait(20) == 130

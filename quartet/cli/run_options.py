@@ -204,7 +204,7 @@ class RunOptions:
         ms = per_player("--clock", self.clock, names)
         nodes = per_player("--nodes", self.nodes, names)
         for number in nodes.values():
-            if not (number.is_integer() and number < MAX_NODES):
+            if not (number.is_integer() and number <= MAX_NODES):
                 raise QuartetError(f"--nodes: {number:.10g} is not an integer from 1 to 2^63 - 1")
         in_process = self.fields["in_process"]
         specs = []

@@ -149,8 +149,8 @@ def command(
 
 
 def read(folder: Path) -> RecordedRun:
-    """Return the records in a folder, after checks that would else fail in its tables. Raises
-    QuartetError."""
+    """Return the records in a folder. Raises QuartetError, also if its tables would be wrong: a
+    game is recorded twice, or a player does not exist."""
     run = catalogue.read(folder)
     if run.shown:
         players, numbers = range(len(run.plan.get("players", ()))), set()

@@ -310,7 +310,10 @@ export function sourceFrom(parameters) {
   const found = {};
   for (const key of ["match", "log", "run", "game", "position"])
     if (parameters.has(key)) found[key] = parameters.get(key);
-  for (const key of ["number", "step"]) if (whole(parameters.get(key)) != null) found[key] = whole(parameters.get(key));
+  for (const key of ["number", "step"]) {
+    const value = whole(parameters.get(key));
+    if (value != null) found[key] = value;
+  }
   if (parameters.get("moves")) found.moves = parameters.get("moves").split(";");
   return found;
 }
