@@ -89,6 +89,8 @@ def test_programs_play_under_the_judge(tmp_path: Path) -> None:
         "--pairing",
         "gauntlet",
         "--clock",
+        "30000",
+        "--clock",
         "q=60000",
     )
     honest, greedy, crash = outcome["players"]
