@@ -271,6 +271,10 @@ BAD = [
         "--in-process is for built-in players",
     ),
     (
+        ("--player", "a=greedy", "--player", "b=random", "--in-process", "--cluster", "nowhere"),
+        "no Dask scheduler answers at nowhere: missing port number",
+    ),
+    (
         ("--player", "a=greedy", "--player", "b=random", "--out", str(ROOT / "pyproject.toml")),
         "Invalid value for '--out'",
     ),

@@ -293,6 +293,7 @@ class ClusterWorkers(Generic[WorkT, DoneT]):
                 f"a cluster needs distributed: {install_hint('distributed')}"
             ) from None
         try:
+            distributed.comm.resolve_address(address)  # half a client would print a traceback
             self._client: Any = distributed.Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
             raise QuartetError(f"no Dask scheduler answers at {address}: {error}") from None
