@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import QuartetError, TextError
 from quartet.arena.records import Records, log_name
+from quartet.arena.store import ResultStore
 from quartet.arena.unit import GameResult, Played, Use
 
 PLAN: dict[str, object] = {"kind": "tournament", "game": "fake", "seed": 1}
@@ -74,6 +75,9 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path) -> None:
     fill(tmp_path)
     with pytest.raises(QuartetError, match=r"holds another run \(not the same: seed\)"):
         Records(tmp_path, {**PLAN, "seed": 2})
+    with pytest.raises(QuartetError, match=r"holds another run \(run\.json\)"):
+        ResultStore(tmp_path, PLAN, GameResult)
+    assert not (tmp_path / "plan.json").exists()
     with (
         Records(tmp_path, PLAN),
         pytest.raises(QuartetError, match="another process plays the run"),

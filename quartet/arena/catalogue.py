@@ -21,7 +21,7 @@ from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.sprt import Sprt
 from quartet.arena.standings import standings
-from quartet.arena.store import ResultStore, read_plan
+from quartet.arena.store import PLANS, ResultStore, read_plan
 from quartet.arena.unit import GameResult
 
 RESULTS: dict[str, Callable[[float], bool]] = {
@@ -106,7 +106,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 def is_run(folder: Path) -> bool:
     """Return True if a folder holds the records of a run."""
-    return any((folder / name).is_file() for name in (Records.PLAN, ResultStore.PLAN))
+    return any((folder / name).is_file() for name in PLANS)
 
 
 def read(folder: Path, active: bool | None = None) -> RecordedRun:

@@ -22,7 +22,7 @@ from typing import Any
 from core.errors import QuartetError
 from quartet.arena.config import GameUnit
 from quartet.arena.files import write_whole
-from quartet.arena.store import ResultStore, parse_lines, read_plan
+from quartet.arena.store import PLANS, ResultStore, parse_lines, read_plan
 from quartet.arena.unit import GameResult, Played
 
 LIVE = "live"
@@ -32,7 +32,7 @@ LIVE = "live"
 class Records(ResultStore[GameResult]):
     """The open folder of a run of games."""
 
-    PLAN = "run.json"
+    PLAN = PLANS[0]
     LINES = "games.jsonl"
 
     def __init__(self, folder: Path, plan: Mapping[str, object]) -> None:

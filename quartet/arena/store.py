@@ -25,6 +25,9 @@ from core.errors import QuartetError, TextError
 from quartet.arena.files import locked, write_whole
 from quartet.judge.turn import UNREADABLE
 
+PLANS = ("run.json", "plan.json")
+"""File names of plans: of games, and of all other work."""
+
 
 class Numbered(Protocol):
     """The result of a unit, with the unit's number in the schedule."""
@@ -117,7 +120,7 @@ class ResultStore(Generic[NumberedT]):
         close: Release the folder.
     """
 
-    PLAN: ClassVar[str] = "plan.json"
+    PLAN: ClassVar[str] = PLANS[1]
     LINES: ClassVar[str] = "done.jsonl"
 
     def __init__(self, folder: Path, plan: Mapping[str, object], kind: type[NumberedT]) -> None:
@@ -139,6 +142,11 @@ class ResultStore(Generic[NumberedT]):
         with self.writing(), ExitStack() as opened:
             folder.mkdir(parents=True, exist_ok=True)
             opened.callback(hold(folder).close)
+            for name in PLANS:
+                if name != self.PLAN and (folder / name).exists():
+                    raise QuartetError(
+                        f"{folder} holds another run ({name}); choose another folder with --out"
+                    )
             check_plan(folder / self.PLAN, self.plan)
             for result in self._open(opened.callback):
                 if result.number in self.done:

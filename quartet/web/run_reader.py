@@ -22,7 +22,7 @@ from quartet.arena.outcome import Outcome
 from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.standings import by_seat
-from quartet.arena.store import ResultStore, read_plan
+from quartet.arena.store import PLANS, ResultStore, read_plan
 from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.process.words import printable
@@ -41,7 +41,8 @@ REMARK = re.compile(r"ply (\d+), (.*?): (.*)")
 RESAMPLES = 50
 """Bootstrap resamples for the intervals of ratings of more than two players."""
 FILES = (
-    *(Records.PLAN, ResultStore.PLAN, Records.LINES, ResultStore.LINES),
+    *PLANS,
+    *(Records.LINES, ResultStore.LINES),
     *(outcome.TEST, tuning.TRAJECTORY),
 )
 """Files whose change shows in the page."""
