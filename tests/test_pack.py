@@ -420,6 +420,7 @@ def test_every_line_protocol_game_is_packed_and_proven(
     [
         (("nypc", "chess"), "no game is called 'chess'"),
         (("nypc", GAME, "--limit", "5"), "--limit is for alphano, not for nypc"),
+        (("exe", GAME, "--windows-python", "."), "--windows-python is for --platform windows"),
         (("cartridge", GAME), "'cartridge' is not one of"),
         *[
             ((target, game), f"quartet pack exe {game}")

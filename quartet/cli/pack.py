@@ -88,6 +88,8 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
             raise click.UsageError(
                 f"--{name.replace('_', '-')} is for {', '.join(OPTIONS[name])}, not for {target}"
             )
+    if "windows_python" in given and given.get("platform") != "windows":
+        raise click.UsageError("--windows-python is for --platform windows")
     build_tools.run_in_tree()
     tool = build_tools.load(target)
     out.mkdir(parents=True, exist_ok=True)
