@@ -163,6 +163,24 @@ def test_a_review_and_a_shared_link_continue(tab: Tab, browser: Any, server: Ser
     context.close()
 
 
+def test_a_review_begins_when_the_server_is_back(tab: Tab, server: Server) -> None:
+    """The server ends when the page asks for the review."""
+    tab.go("#/review")
+    tab.find("#pick").set_input_files(LOG)
+    tab.find("#sums:not([hidden])").wait_for()
+
+    def cut(route: Any) -> None:
+        server.end(signal.SIGKILL)
+        route.abort("connectionrefused")
+
+    tab.page.route("**/api/reviews", cut, times=1)
+    tab.go(f"#/review?log={sourced(tab)}&nodes=100")
+    tab.find(AWAY).wait_for()
+    expect(tab.find("#progress")).to_contain_text("The server does not answer")
+    server.begin()
+    tab.find("#sums:not([hidden])").wait_for()
+
+
 def test_an_analysis_starts_again(tab: Tab, server: Server) -> None:
     tab.go("#/review")
     tab.find("#pick").set_input_files(LOG)

@@ -424,7 +424,6 @@ async function reviewGame(main, { parameters, games }, asked) {
   panel.go(asked.step ?? 0);
   panel.quiet = false;
   exercise.show();
-  showProgress();
 
   let unfollow = () => {};
   let late = null;
@@ -440,57 +439,65 @@ async function reviewGame(main, { parameters, games }, asked) {
   const changed = () => {
     late ??= setTimeout(showReview, 50); // once for many turns
   };
-  try {
-    const made = await post("reviews", {
-      from: source,
-      nodes: parameters.has("nodes") ? +parameters.get("nodes") : null,
-      engine: about?.built_in[0]?.name || "bot",
-      candidates: 3,
-    });
-    found.id = made.id;
-    const whole = document => {
-      Object.assign(found, { document, state: "done", done: found.total });
-      list.update(view.turns, true);
-      list.mark(panel.step);
-      const nodes = STEP * document.engines[0].nodes;
-      tellSeats(sums, view, document);
-      sums.append(
-        h("a", { class: "button", id: "deeper-all", href: `#/review?${sourceQuery(source)}&nodes=${nodes}` }, t("deeper_all", { n: many(nodes) })),
-      );
-      showReview();
-      sums.hidden = false;
-    };
-    unfollow = follow("review/" + made.id, {
-      state: event => {
-        found = { ...found, ...event.review };
-        if (found.document) whole(found.document);
-        else {
-          list.update(view.turns, true);
-          list.mark(panel.step);
-        }
-        changed();
-      },
-      turn: event => {
-        found.turns[event.number] = event.turn;
-        Object.assign(found, { state: "running", done: Object.keys(found.turns).length });
-        list.refresh(view.turns, event.number);
-        changed();
-      },
-      end: event => whole(event.document),
-      failed: event => {
-        Object.assign(found, { state: "failed", error: event.error });
-        changed();
-      },
-      gone: event => {
-        Object.assign(found, { state: "failed", error: event.error });
-        changed();
-      },
-    });
-  } catch (error) {
-    Object.assign(found, { state: "failed", error: error.message });
+  /** Ask for the review, and follow it; once more when a server that could not be reached is back. */
+  const begin = async () => {
+    Object.assign(found, { state: "waiting", error: "" });
     showProgress();
-  }
+    try {
+      const made = await post("reviews", {
+        from: source,
+        nodes: parameters.has("nodes") ? +parameters.get("nodes") : null,
+        engine: about?.built_in[0]?.name || "bot",
+        candidates: 3,
+      });
+      found.id = made.id;
+      const whole = document => {
+        Object.assign(found, { document, state: "done", done: found.total });
+        list.update(view.turns, true);
+        list.mark(panel.step);
+        const nodes = STEP * document.engines[0].nodes;
+        tellSeats(sums, view, document);
+        sums.append(
+          h("a", { class: "button", id: "deeper-all", href: `#/review?${sourceQuery(source)}&nodes=${nodes}` }, t("deeper_all", { n: many(nodes) })),
+        );
+        showReview();
+        sums.hidden = false;
+      };
+      unfollow = follow("review/" + made.id, {
+        state: event => {
+          found = { ...found, ...event.review };
+          if (found.document) whole(found.document);
+          else {
+            list.update(view.turns, true);
+            list.mark(panel.step);
+          }
+          changed();
+        },
+        turn: event => {
+          found.turns[event.number] = event.turn;
+          Object.assign(found, { state: "running", done: Object.keys(found.turns).length });
+          list.refresh(view.turns, event.number);
+          changed();
+        },
+        end: event => whole(event.document),
+        failed: event => {
+          Object.assign(found, { state: "failed", error: event.error });
+          changed();
+        },
+        gone: event => {
+          Object.assign(found, { state: "failed", error: event.error });
+          changed();
+        },
+      });
+    } catch (error) {
+      Object.assign(found, { state: "failed", error: error.message });
+      showProgress();
+      if (error.status === 0) document.addEventListener("reconnected", begin, { once: true });
+    }
+  };
+  await begin();
   return () => {
+    document.removeEventListener("reconnected", begin);
     unfollow();
     engine.close();
     openings.close();
