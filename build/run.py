@@ -52,6 +52,8 @@ EXTRAS = {
     "train": "train",
     "tune": "tune",
     "serve": "web",
+    "calibrate": "stats",
+    "--plot": "plot",
     "--cluster": "cluster",
 }
 """Sub-command or option of `quartet` -> the extra that it needs."""
