@@ -65,7 +65,7 @@ export async function openLogs(main, { games }) {
               r.from.run ? `${r.from.run} #${r.from.number}` : logs.find(log => log.id === r.from.log)?.name,
               moment(r.started),
               r.nodes ? t("strength_nodes", { n: r.nodes }) : "",
-              r.state === "done" ? "" : t("run_goes_on"),
+              ["waiting", "running"].includes(r.state) ? t("run_goes_on") : "",
             ]
               .filter(Boolean)
               .join(" · "),
