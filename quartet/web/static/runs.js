@@ -1,10 +1,10 @@
 // The list of runs. Results stay hidden until the user asks for them.
-import { follow, get, h, known, settingBox, settings, t, table, update, word } from "./page.js";
+import { follow, get, h, known, moment, settingBox, settings, t, table, update, word } from "./page.js";
 
 /** The state that the server gives a run while a process plays it. */
 export const ACTIVE = "goes on";
 export const stateText = state =>
-  ({ [ACTIVE]: t("run_goes_on"), finished: t("run_finished"), stopped: t("run_stopped") })[state] || state;
+  ({ [ACTIVE]: t("run_goes_on"), finished: t("run_finished"), stopped: t("run_stopped") })[state] || word(state);
 export const kindText = kind => (known("kind_" + kind) ? t("kind_" + kind) : kind);
 export const ofText = run =>
   run.of ? t("n_of", { n: run.recorded ?? run.games, of: run.of }) : String(run.recorded ?? run.games);
@@ -43,7 +43,7 @@ export async function runs(main, { games }) {
               { title: t("players"), value: r => (r.players || []).map(word).join(", ") },
               { title: t("game"), value: r => titles[r.game] || r.game || "" },
               { title: t("kind"), value: r => kindText(r.kind) },
-              { title: t("changed"), value: r => r.last || "" },
+              { title: t("changed"), value: r => (r.last ? moment(Date.parse(r.last.replace(" ", "T") + "Z") / 1000) : "") },
             ],
             lines,
             { id: "runs-table" },
