@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from quartet import registry
 from tests.games import ROOT
@@ -287,6 +288,25 @@ def test_a_finished_run_shows_its_results(browser: Any, server: Server) -> None:
     tab.find("#moves li").first.wait_for()
     tab.page.keyboard.press("Home")
     assert tab.find(".player .clock").all_inner_texts() == ["0.0 s", "0.0 s"]
+    assert tab.faults == []
+    context.close()
+
+
+def test_a_result_is_chosen_for_a_player(browser: Any, server: Server) -> None:
+    """Without a player there is no result: not by the controls, and not by the address."""
+    context = browser.new_context(locale="en-GB")
+    tab = Tab(context, server)
+    tab.enter("#/run/one?tab=games&result=win")
+    tab.find("#games-total").wait_for()
+    every = tab.find("#games-total").inner_text()
+    assert tab.find("#filter-result").is_disabled()
+    tab.find("#filter-player").select_option(index=1)
+    tab.find("#filter-result").select_option("draw")
+    expect(tab.find("#games-total")).not_to_have_text(every)
+    tab.find("#filter-player").select_option("")
+    expect(tab.find("#games-total")).to_have_text(every)
+    tab.page.reload()
+    expect(tab.find("#games-total")).to_have_text(every)
     assert tab.faults == []
     context.close()
 

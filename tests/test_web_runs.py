@@ -193,7 +193,10 @@ def test_games_are_chosen_sorted_and_paged(page: Page) -> None:
     assert (forfeit["player"], forfeit["verdict"]) == (forfeits["games"][0]["players"][1], "late")
     assert ask(opening=17)["total"] == 2
     assert ask(least=66, most=66)["total"] == len([n for n in range(MANY) if n % 7 == 6])
-    for query in ({"result": "win"}, {"sort": "name"}, {"limit": "x"}, {"opening": "x"}):
+    for query in (
+        *({"result": "win"}, {"player": "p1", "result": "lost"}),
+        *({"sort": "name"}, {"limit": "x"}, {"opening": "x"}),
+    ):
         page.get("/api/runs/many/games", 400, **query)
     page.get("/api/runs/many/games", 404, player="nobody")
 

@@ -150,6 +150,7 @@ class OpeningsRequest(msgspec.Struct, frozen=True):
 class GamesRequest(Filter, frozen=True):
     """A page of a run's games."""
 
+    result: Literal["win", "draw", "loss"] | None = None
     sort: Literal["number", "plies", "seconds"] = "number"
     order: str = "asc"
     offset: int = 0

@@ -14,14 +14,17 @@ const eloText = ([elo, low, high]) =>
     ? `${t("elo95")}: ${number(elo, 1)} (${number(low, 1)} … ${number(high, 1)})`
     : `${t("elo95")}: ${low != null ? `> ${number(low, 1)}` : `< ${number(high, 1)}`}`;
 
+/** A filter that the server takes: it needs a player for a result. */
+const complete = filter => ({ ...filter, result: filter.player ? filter.result : null });
+
 export async function run(main, { path: [name], parameters }) {
   const address = "#/run/" + encodeURIComponent(name);
   let found = await get("runs/" + encodeURIComponent(name)),
     tab = TABS.includes(parameters.get("tab")) ? parameters.get("tab") : "standings",
-    filter = {
+    filter = complete({
       ...{ sort: "number", order: "asc", offset: 0, limit: 100 },
       ...Object.fromEntries([...parameters].filter(([key]) => FILTERS.includes(key))),
-    };
+    });
   let drawing = 0, // number of the latest drawing of the tab
     isOther = true, // the tab or its filter has changed
     charts = [],
@@ -91,7 +94,7 @@ export async function run(main, { path: [name], parameters }) {
     update(live, h("p", { id: "run-live", hidden: !games.length }, t("live_now") + " ", links));
   }
   const change = changes => {
-    filter = { ...filter, offset: 0, ...changes };
+    filter = complete({ ...filter, offset: 0, ...changes });
     showBody();
   };
   const panels = {

@@ -171,10 +171,10 @@ export function crosstable(found, shown) {
 export async function gamesTable(found, shown, filter, set) {
   const got = await get(`runs/${encodeURIComponent(found.name)}/games?` + query(filter));
   const field = (key, title, made) => h("label", {}, t(title), " ", made);
-  const select = (key, values) =>
+  const select = (key, values, more = {}) =>
     h(
       "select",
-      { id: "filter-" + key, onchange: event => set({ [key]: event.target.value }) },
+      { ...more, id: "filter-" + key, onchange: event => set({ [key]: event.target.value }) },
       values.map(([value, text]) => h("option", { value, selected: String(filter[key] ?? "") === value }, text)),
     );
   const entry = (key, width) =>
@@ -203,12 +203,16 @@ export async function gamesTable(found, shown, filter, set) {
         ? field(
             "result",
             "result",
-            select("result", [
-              ["", t("any")],
-              ["win", t("win_result")],
-              ["draw", t("draw_result")],
-              ["loss", t("loss_result")],
-            ]),
+            select(
+              "result",
+              [
+                ["", t("any")],
+                ["win", t("win_result")],
+                ["draw", t("draw_result")],
+                ["loss", t("loss_result")],
+              ],
+              { disabled: !filter.player },
+            ),
           )
         : null,
       field(
