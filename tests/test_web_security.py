@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -12,9 +13,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.responses import Response
 
 from quartet.web.app import STATIC
-from quartet.web.security import HEADERS
+from quartet.web.security import HEADERS, Guard
 from tests.webserver import Page, serving
 
 if TYPE_CHECKING:
@@ -148,6 +150,36 @@ def test_what_is_not_understood(page: Page, path: str, data: bytes, kind: str, c
     assert status == code, said
     assert set(json.loads(said)) == {"error"}
     assert "\n" not in json.loads(said)["error"]
+
+
+@pytest.mark.parametrize(
+    ("port", "host", "status"),
+    [
+        *((80, name, 204) for name in ("localhost", "127.0.0.1", "[::1]", "127.0.0.1:80")),
+        *((port, name, 403) for port in (80, 8000) for name in ("evil.example", "localhost:8080")),
+        (8000, "localhost", 403),
+    ],
+)
+def test_browsers_omit_port_80(port: int, host: str, status: int) -> None:
+    guard = Guard(Response(status_code=204), "token", "127.0.0.1", port)
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/",
+        "query_string": b"",
+        "headers": [(b"host", host.encode()), (b"authorization", b"Bearer token")],
+    }
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        raise AssertionError("there is no body")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(guard(scope, receive, send))
+    assert sent[0]["status"] == status
 
 
 def test_the_token_becomes_a_cookie(page: Page) -> None:

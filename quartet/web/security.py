@@ -131,8 +131,10 @@ class Guard:
         return next((PlainTextResponse(text + "\n", status) for status, text in refused), None)
 
     def _has_name(self, host: str) -> bool:
-        """Return True if a Host header names this server."""
-        name, _, port = host.rpartition(":")
+        """Return True if a Host header names this server. Browsers omit port 80."""
+        name, colon, port = host.rpartition(":")
+        if not colon or host.endswith("]"):
+            name, port = host, "80"
         if port != str(self._port):
             return False
         return name in self._names or (self._any_address and is_address(name))
