@@ -81,6 +81,11 @@ def test_the_status_says_what_the_match_waits_for(tab: Tab) -> None:
         tab.wait_turns(turns)
         tab.find('#status[data-state="paused"]').wait_for()
         assert status(tab) == "Paused"
+    tab.find("#speed").select_option("250")
+    tab.find("#pace-step").click()
+    tab.wait_turns(3)
+    tab.find('#status[data-state="paused"]').wait_for()
+    assert tab.turns == 3, "another speed plays no turn"
     tab.start("ataxx", ("person", ""), ("program:hangs", ""))
     tab.find('#status:has-text("Starting the players")').wait_for()
 

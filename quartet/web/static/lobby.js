@@ -188,6 +188,7 @@ export async function lobby(main, { parameters, games }) {
         const [limit, n] = strength.value.split(":"),
           set = {};
         for (const field of more.querySelectorAll("[data-engine]")) {
+          if (field.value === "") continue; // the default
           const value = field.type === "checkbox" ? +field.checked : +field.value;
           if (value !== +field.dataset.default)
             set[field.dataset.engine] = field.type === "checkbox" ? field.checked : value;

@@ -136,7 +136,7 @@ export async function match(main, { name, path, games }) {
   const following = settingBox("follow-next", "follow_next", "follow_next", settings.get("follow_next", true), () => goNext());
   const pacing = speedBox(
     live ? speed() : state.delay,
-    guarded(delay => state.ended || live || games.guest || ask("pace", { pace: state.pace, delay })),
+    guarded(delay => state.ended || live || games.guest || ask("pace", { pace: state.pace === "step" ? "pause" : state.pace, delay })),
   );
   pace.append(pacing, live ? following : "");
   const thoughtsKey = state.people.length ? "thoughts" : "thoughts_watched",
@@ -200,7 +200,9 @@ export async function match(main, { name, path, games }) {
   async function giveHint() {
     if (!own() || guested) return;
     say(t("looking"));
-    const found = await ask("hint", { step: state.asking.step });
+    const { step } = state.asking;
+    const found = await ask("hint", { step });
+    if (state.asking?.step !== step) return; // a move was played in the meantime
     hinted = found.parts;
     say(t("hint_is", { move: moveText(found) }));
     panel.draw();
@@ -299,7 +301,7 @@ export async function match(main, { name, path, games }) {
     main.querySelector("h1").textContent = game.view.title;
     entitle(main, game.view.title);
     list.update(game.view.turns, true);
-    fileBox.hidden = !game.view.turns.some(turn => turn.files);
+    fileBox.hidden = games.guest || !game.view.turns.some(turn => turn.files);
     showRemarks();
     panel.setGame(game);
   }
@@ -363,7 +365,7 @@ export async function match(main, { name, path, games }) {
     const turns = game.view.turns.slice(list.rows.length);
     list.update(game.view.turns);
     panel.go(panel.atEnd ? Infinity : panel.step);
-    if (turns.some(turn => turn.files)) fileBox.hidden = false;
+    if (turns.some(turn => turn.files)) fileBox.hidden = games.guest;
     if (turns.some(turn => turn.said?.length)) showRemarks();
   }
   const handlers = {
