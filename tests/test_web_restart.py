@@ -10,6 +10,7 @@ import time
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from quartet import registry
@@ -122,6 +123,22 @@ def test_a_match_between_bots_resumes_at_its_pace(tmp_path: Path) -> None:
         for match in (running, paused):
             page.post(f"/api/matches/{match}/pace", {"pace": "run"})
             assert page.ended(match)["view"]["result"]["reason"]
+
+
+@pytest.mark.slow
+def test_a_signal_to_all_processes_ends_no_match(tmp_path: Path) -> None:
+    """As when the machine is shut down."""
+    with serving("--data", str(tmp_path)) as page:
+        match = page.match("ugolki", *[RANDOM] * 4, delay=200)
+        wait_for(lambda: turns_of(page, match))
+        server = psutil.Process(page.process.pid)
+        for process in (server, *server.children(recursive=True)):
+            process.terminate()
+        page.process.wait(ENOUGH)
+    with serving("--data", str(tmp_path)) as page:
+        assert not page.state(match)["ended"]
+        page.post(f"/api/matches/{match}/pace", {"pace": "run"})
+        assert page.ended(match)["view"]["result"]["reason"]
 
 
 @pytest.mark.slow

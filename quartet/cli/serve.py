@@ -109,6 +109,7 @@ def command(
         """A server that ends the event streams before it waits for requests to end."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            folder.freeze()  # the workers may have got the signal, too, and their games go on later
             api.streams.close()
             super().handle_exit(sig, frame)
 

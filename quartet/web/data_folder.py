@@ -79,9 +79,13 @@ class DataFolder:
             )
         self._lock = lock
 
+    def freeze(self) -> None:
+        """Write nothing any more, but keep the folder from the next server."""
+        self._closed = True
+
     def close(self) -> None:
         """Write nothing any more; the next server may use the folder."""
-        self._closed = True
+        self.freeze()
         self._lock.close()
 
     def access(self) -> Access:
