@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,18 @@ def test_resigning_loses(page: Page, game: str) -> None:
     log = page.client.get("/api/text", params={"match": match}).content
     assert check(games.load(game), log).complaint is None
     page.post(f"/api/matches/{match}/resign", {}, 409)
+
+
+def test_two_clicks_start_one_rematch(page: Page) -> None:
+    match = page.match("ugolki", *[RANDOM] * 4, **SHORT)
+    page.ended(match)
+
+    def click(_: int) -> str:
+        return str(page.post(f"/api/matches/{match}/rematch", code=201)["id"])
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(click, range(2))
+    assert first == second != match
 
 
 def test_a_human_on_a_clock_loses_on_time(page: Page) -> None:

@@ -75,6 +75,7 @@ class SessionManager:
         self.analyses: SessionTable[AnalysisSession] = SessionTable("analysis", ANALYSES, 100, data)
         self._idle: list[Job] = []
         self._starting = 0
+        self._rematching = asyncio.Lock()
         self._reviewing = asyncio.Semaphore(MAX_REVIEWS)
 
     def topic(self, name: str) -> Topic | None:
@@ -180,12 +181,13 @@ class SessionManager:
         session = self.matches[id]
         if not session.ended:
             raise Refused("the game is still running")
-        if session.record.rematch not in self.matches:
-            payload = session.record.payload
-            seats = [*payload.seats[-1:], *payload.seats[:-1]]
-            seed = secrets.randbelow(MAX_SEED)
-            made = await self._start(msgspec.structs.replace(payload, seats=seats, seed=seed))
-            session.start_rematch(made["id"])
+        async with self._rematching:  # or two clicks would start two matches
+            if session.record.rematch not in self.matches:
+                payload = session.record.payload
+                seats = [*payload.seats[-1:], *payload.seats[:-1]]
+                seed = secrets.randbelow(MAX_SEED)
+                made = await self._start(msgspec.structs.replace(payload, seats=seats, seed=seed))
+                session.start_rematch(made["id"])
         return {"id": session.record.rematch}
 
     async def delete_match(self, id: str) -> None:  # noqa: A002
