@@ -173,6 +173,21 @@ def test_numbers_can_be_read(tab: Tab) -> None:
     assert tab.page.evaluate(info).startswith("глубина 5, 404")
 
 
+def test_a_refused_stream_is_asked_for_after_a_pause(tab: Tab) -> None:
+    asked: list[str] = []
+
+    def refuse(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=400, json={"error": "refused"})
+
+    tab.page.route("**/api/events?*", refuse)
+    tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
+    tab.page.wait_for_timeout(5000)
+    assert 2 <= len(asked) <= 4
+    tab.page.unroute("**/api/events?*")
+    assert tab.state() == "asking"
+
+
 DRAWN = """() => {
     window.drawings = 0;
     new MutationObserver(() => { window.drawings += 1; }).observe(document.querySelector("#graph"), { childList: true });

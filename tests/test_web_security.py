@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.responses import Response
 
-from quartet.web.app import STATIC
+from quartet.web.app import MAX_TOPICS, STATIC
 from quartet.web.security import HEADERS, Guard
 from tests.webserver import Page, serving
 
@@ -193,6 +193,14 @@ def test_the_token_becomes_a_cookie(page: Page) -> None:
     status, _, said = ask(page, "GET", "/api/games", GOOD | {"Origin": "http://{host}"})
     assert status == 200
     assert json.loads(said)["programs"] == ["mine"]
+
+
+def test_a_stream_has_room_for_all_boards_of_a_view(page: Page) -> None:
+    """The page shows up to 12 running games at a time."""
+    with page.follow(*(f"match/{n}" for n in range(12))) as tab:
+        assert len(tab.until("gone", number=12)) == 12
+    found = page.get("/api/events", 400, topic=[f"match/{n}" for n in range(MAX_TOPICS + 1)])
+    assert str(MAX_TOPICS) in found["error"]
 
 
 @pytest.mark.parametrize("path", ["/", "/api/games", "/nothing"])

@@ -62,8 +62,8 @@ TYPES = {
     ".png": "image/png",
 }
 """Content types of the files that the page consists of, by suffix."""
-MAX_TOPICS = 8
-"""Topics of one stream."""
+MAX_TOPICS = 16
+"""Topics of one stream; the view of all running games follows up to 12."""
 LANGUAGES = {path.stem for path in (STATIC / "messages").iterdir()}
 """Languages of the page."""
 ACTIONS = {"move", "undo", "hint", "resign", "pace"}

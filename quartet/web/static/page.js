@@ -158,7 +158,9 @@ export const query = values =>
 /** Handlers by topic. All topics share the one event stream of this tab. */
 const following = new Map();
 let stream = null,
-  due = null;
+  due = null,
+  checking = null;
+const PAUSE = 2000; // ms between two checks of the server
 export function follow(topic, handlers) {
   following.set(topic, handlers);
   reopen();
@@ -177,7 +179,12 @@ function reopen() {
     stream = new EventSource(
       "api/events?" + [...following.keys()].map(topic => "topic=" + encodeURIComponent(topic)).join("&"),
     );
-    stream.onerror = ({ target }) => (target.readyState === EventSource.CLOSED ? check() : lose("offline"));
+    stream.onerror = ({ target }) => {
+      if (target.readyState !== EventSource.CLOSED) return lose("offline");
+      clearTimeout(checking); // the server refuses the stream, so asking again at once would not help
+      checking = setTimeout(check, PAUSE);
+      return undefined;
+    };
     stream.onopen = found;
     for (const name of EVENTS) {
       stream.addEventListener(name, event => {
@@ -224,7 +231,7 @@ let ticks = 0;
 setInterval(() => {
   ticks += 1; // a tab without a stream learns only so whether the server is there
   if (lost || (!stream && !document.hidden && ticks % 5 === 0)) check();
-}, 2000);
+}, PAUSE);
 
 /** Show another address without a step in the history, unless the user has left the view. */
 export const readdress = (main, address) => main.isConnected && history.replaceState(null, "", address);
