@@ -213,8 +213,9 @@ class Tab:
         return self.page.evaluate("async path => (await fetch('api/' + path)).json()", path)
 
     def asking(self) -> Any:
-        """Return the position in which a human is asked."""
-        return self.ask("matches/" + self.page.url.rpartition("/")[2])["asking"]
+        """Return the position in which a human is asked, without how long it has been asked."""
+        asking = self.ask("matches/" + self.page.url.rpartition("/")[2])["asking"]
+        return asking and {key: asking[key] for key in asking if key != "since_ms"}
 
     def start(self, game: str, *seats: tuple[str, str], speed: str = "0", seed: str = "") -> None:
         """Set up a match and start it; a seat is a player and a strength."""

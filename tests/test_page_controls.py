@@ -90,6 +90,31 @@ def test_the_status_says_what_the_match_waits_for(tab: Tab) -> None:
     tab.find('#status:has-text("Starting the players")').wait_for()
 
 
+def left(tab: Tab) -> float:
+    """Return the seconds on the first player's clock, which are less than 60."""
+    return float(re.sub(r"[^\d.]", "", tab.find(".player .clock").first.inner_text()))
+
+
+def test_a_humans_clock_runs_in_a_match_that_pauses_and_after_a_reload(tab: Tab) -> None:
+    """A human's turn is never paused, and a reload of the page gives no time back."""
+    tab.find('input[value="ataxx"]').check()
+    tab.find("#seat0").select_option("person")
+    tab.find("#seat1").select_option("engine:greedy")
+    tab.find("#more summary").click()
+    tab.find("#clock").fill("50")
+    tab.find("#person-clock").check()
+    tab.find("#step").check()
+    tab.find("#start").click()
+    assert tab.state() == "asking"
+    tab.page.wait_for_timeout(3500)
+    before = left(tab)
+    assert 30 < before < 48
+    tab.page.reload()
+    assert tab.state() == "asking"
+    tab.page.wait_for_timeout(500)
+    assert left(tab) <= before
+
+
 COVERED = """() => {
     const line = document.querySelector("#said").getBoundingClientRect();
     return [...document.querySelectorAll("a, button, input, select, summary, .board")].filter(e => {

@@ -84,14 +84,18 @@ class Page:
         return self.get(f"/api/matches/{match}")
 
     def asking(self, match: str) -> Any:
-        """Wait until a human is asked; return None if the match has ended."""
-        return wait_for(
+        """Wait until a human is asked; return None if the match has ended.
+
+        How long the human has been asked is left out: it is never the same twice.
+        """
+        asking = wait_for(
             lambda: (
                 (found["asking"] or found["ended"]) and found
                 if (found := self.state(match))
                 else None
             )
         )["asking"]
+        return asking and {key: asking[key] for key in asking if key != "since_ms"}
 
     def ended(self, match: str) -> Any:
         """Wait until a match has ended; return its state."""

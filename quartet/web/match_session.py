@@ -112,15 +112,11 @@ class MatchSession:
 
     def shown(self) -> views.Json:
         """Return everything that a new follower needs."""
-        thinking = self._thinking and {
-            "seat": self._thinking["seat"],
-            "since_ms": round(1000 * (time.monotonic() - self._thinking["since"])),
-        }
         return {
             "id": self.id,
             "view": self.view,
-            "asking": self._asking,
-            "thinking": thinking,
+            "asking": self._asking and _timed(self._asking),
+            "thinking": self._thinking and _timed(self._thinking),
             "pace": self.record.pace,
             "delay": self.record.delay,
             "people": self.record.humans,
@@ -169,7 +165,8 @@ class MatchSession:
             self.finish(None, DIED)
         elif event != "result":
             if event == "asking":
-                self._asking = data["asking"]
+                asking = data["asking"]
+                self._asking = asking and {**asking, "since": time.monotonic()}
             elif event == "pace":
                 self.record.pace, self.record.delay = data["pace"], data["delay"]
                 self._note()
@@ -213,3 +210,9 @@ class MatchSession:
     def _note(self) -> None:
         if self.kept:
             self._data.write(MATCHES, self.id, RECORD, self.record)
+
+
+def _timed(state: views.Json) -> views.Json:
+    """Return a state with the milliseconds that it has lasted, instead of its start."""
+    since_ms = round(1000 * (time.monotonic() - state["since"]))
+    return {**{key: state[key] for key in state if key != "since"}, "since_ms": since_ms}

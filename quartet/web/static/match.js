@@ -375,7 +375,7 @@ export async function match(main, { name, path, games }) {
         step = panel.step;
       state = live ? { ...state, view: event.view } : event.state;
       game = new Game(state.view);
-      since = performance.now() - (state.thinking?.since_ms || 0);
+      since = performance.now() - ((state.asking ?? state.thinking)?.since_ms || 0);
       pending = null;
       plans = [];
       hinted = null;
@@ -450,7 +450,8 @@ export async function match(main, { name, path, games }) {
     unfollowRun = live ? follow("run/" + path[0], { state: event => seen(event.run), live: seen }) : () => {};
   const ticking = setInterval(() => {
     const seat = state.asking?.seat ?? state.thinking?.seat;
-    if (seat != null && panel.atEnd && !game.view.over && state.pace !== "pause")
+    // also before a pause: it never stops a player whose turn has begun, and a human is never paused
+    if (seat != null && panel.atEnd && !game.view.over)
       players.setClock(game.view, seat, performance.now() - since);
   }, 200);
   return () => {
