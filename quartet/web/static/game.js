@@ -243,11 +243,19 @@ export class BoardPanel {
       r: () => this.turn(),
       a: () => this.autoplay(),
       ...this.owner.keys,
-    }[event.key];
+    }[keyOf(event)];
     if (!act || (event.target === this.slider && event.key.startsWith("Arrow"))) return;
     event.preventDefault();
     act();
   }
+}
+
+/** The name of a key in the lists of shortcuts: the same in all layouts, and with Caps Lock. */
+function keyOf({ key, code }) {
+  if (/^[!-~]$/.test(key)) return key.toLowerCase();
+  // Other alphabets have no such letters. There the place of the key counts.
+  const letter = /^Key([A-Z])$/.exec(code)?.[1].toLowerCase();
+  return letter ?? { BracketLeft: "[", BracketRight: "]" }[code] ?? key;
 }
 
 /** The mark of a turn's move, in the colour of its seat. */
