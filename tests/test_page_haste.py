@@ -188,6 +188,57 @@ def test_a_refused_stream_is_asked_for_after_a_pause(tab: Tab) -> None:
     assert tab.state() == "asking"
 
 
+def cut_off(tab: Tab, pattern: str) -> None:
+    """Let the requests that match a pattern fail, as without a server."""
+    tab.page.route(pattern, lambda route: route.abort("connectionrefused"))
+
+
+def move_on_board(tab: Tab) -> None:
+    """Play a move of ataxx from its start on the analysis board."""
+    for cell in ("1 1", "2 2"):
+        tab.page.mouse.click(*tab.place(cell))
+
+
+def test_a_move_that_the_server_did_not_get_is_not_kept(tab: Tab) -> None:
+    """It can be played again, and a line can be cut again."""
+    tab.go("#/board?game=ataxx")
+    tab.find("#board .piece").first.wait_for()
+    for rounds in range(2):
+        if not rounds:
+            cut_off(tab, "**/api/position")
+        move_on_board(tab)
+        if not rounds:
+            tab.find("#said.bad:not(:empty)").wait_for()
+            tab.page.unroute("**/api/position")
+    tab.find("#line .chip").wait_for()
+    assert tab.find("#line .chip").count() == 1
+    cut_off(tab, "**/api/position")
+    tab.find("#shorten").click()
+    tab.find("#said.bad:not(:empty)").wait_for()
+    tab.page.unroute("**/api/position")
+    assert tab.find("#line .chip").count() == 1
+    tab.find("#engine").click()
+    tab.find(".engine-line .line-move").first.wait_for()
+    tab.find("#engine").click()
+    tab.find("#shorten").click()
+    tab.find("#line .chip").wait_for(state="detached")
+
+
+def test_an_edited_position_is_used_as_it_is_shown(tab: Tab) -> None:
+    """Also if the server has not answered the last change."""
+    tab.go("#/board?game=ataxx")
+    tab.find("#edit").click()
+    tab.find(".palette button").first.wait_for()
+    tab.page.wait_for_timeout(SLOW)
+    before = tab.find("#board .piece[data-at]").count()
+    held(tab, "**/api/compose")
+    tab.page.mouse.click(*tab.place("3 3"))
+    expect(tab.find("#board .piece[data-at]")).to_have_count(before + 1)
+    tab.find("#edit").click()
+    tab.find(".palette").wait_for(state="hidden")
+    expect(tab.find("#board .piece[data-at]")).to_have_count(before + 1)
+
+
 PRESS = """([key, code]) => document.body.dispatchEvent(
 new KeyboardEvent("keydown", { key, code, bubbles: true }))"""
 

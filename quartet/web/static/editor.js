@@ -15,7 +15,7 @@ export async function board(main, { parameters, games }) {
     position = null, // as the server shows it
     moves = source.moves || [],
     seen = null, // a position that a line previews
-    draft = null; // {cells: Map(cell number -> piece number), palette, brush, toMove} while the position is edited
+    draft = null; // {cells: Map(cell number -> piece number), palette, brush, toMove, text} while the position is edited
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   for (const [key, value] of Object.entries({
     class: "board",
@@ -39,10 +39,7 @@ export async function board(main, { parameters, games }) {
       seen = next;
       show();
     },
-    (from, line) => {
-      moves = [...(from.moves || []), ...line];
-      guarded(load)();
-    },
+    guarded((from, line) => load({ ...from, moves: [...(from.moves || []), ...line] })),
   );
   const bar = new ValueBar();
   let engine = makeEngine();
@@ -93,9 +90,10 @@ export async function board(main, { parameters, games }) {
     });
   }
 
-  async function load() {
-    const next = await post("position", here());
-    position = next;
+  /** Show a position. If the server refuses it, all stays as it was. */
+  async function load(next) {
+    const found = await post("position", next);
+    [source, moves, position] = [next, next.moves || [], found];
     seen = draft = null;
     if (about.name !== position.game) {
       about = games.games.find(g => g.name === position.game);
@@ -114,20 +112,14 @@ export async function board(main, { parameters, games }) {
     engine.moved();
     openings.moved();
   }
-  const play = guarded(async move => {
-    moves = [...moves, move];
-    await load();
-  });
-  const open = guarded(async next => {
-    const old = [source, moves];
-    [source, moves] = [next, next.moves || []];
+  const play = guarded(move => load({ ...source, moves: [...moves, move] }));
+  const open = async next => {
     try {
-      await load();
+      await load(next);
     } catch (error) {
-      [source, moves] = old;
       complaint.textContent = error.message;
     }
-  });
+  };
 
   // Editing.
   const edit = guarded(async () => {
@@ -141,7 +133,7 @@ export async function board(main, { parameters, games }) {
         found.palette.findIndex(p => p[0] === owner && p[1] === mark),
       );
     }
-    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, implied: found.implied };
+    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, text: null, implied: found.implied };
     engine.stop();
     openings.moved();
     offerCells();
@@ -157,6 +149,7 @@ export async function board(main, { parameters, games }) {
   const compose = guarded(async () => {
     const names = position.board.cells,
       cells = Object.fromEntries([...draft.cells].map(([cell, piece]) => [names[cell][0], piece]));
+    draft.text = null; // until the server answers
     const mine = (draft.asked = { ...here(), board: cells, to_move: draft.toMove }),
       found = await post("compose", mine);
     if (draft?.asked !== mine) return;
@@ -165,6 +158,11 @@ export async function board(main, { parameters, games }) {
     complaint.textContent = found.error;
     showState();
   });
+  /** Show the edited position, as it is now. */
+  async function use() {
+    if (draft.text === null) await compose();
+    if (draft && draft.text !== null && !draft.error) await open({ game: about.name, position: draft.text });
+  }
   function put(name) {
     const cell = position.board.cells.findIndex(c => c[0] === name);
     if (draft.brush === null || draft.cells.get(cell) === draft.brush) draft.cells.delete(cell);
@@ -186,7 +184,7 @@ export async function board(main, { parameters, games }) {
   const palette = h("div", { class: "palette", role: "group", "aria-label": t("pieces") });
   const line = h("p", { class: "actions", id: "line" });
   const button = (id, key, act) => h("button", { type: "button", id, onclick: act }, t(key));
-  const editing = button("edit", "edit_board", () => (draft ? open({ game: about.name, position: draft.text }) : edit()));
+  const editing = button("edit", "edit_board", () => (draft ? use() : edit()));
   const clear = button("clear", "clear_board", () => {
     draft.cells.clear();
     chooser.draw();
@@ -245,10 +243,7 @@ export async function board(main, { parameters, games }) {
         brush(null, "✕", t("empty_cell")),
       );
     }
-    const cut = length => {
-      moves = moves.slice(0, length);
-      guarded(load)();
-    };
+    const cut = guarded(length => load({ ...source, moves: moves.slice(0, length) }));
     line.hidden = !!draft || !moves.length;
     fill(
       line,
@@ -262,7 +257,7 @@ export async function board(main, { parameters, games }) {
     { id: "game", "aria-label": t("game"), onchange: () => open({ game: chosen.value }) },
     games.games.map(g => h("option", { value: g.name, selected: g === first }, g.title)),
   );
-  await load();
+  await load(here());
   chosen.value = about.name;
   main.append(
     h("h1", { class: "title" }, t("analysis_board")),
