@@ -239,6 +239,52 @@ def test_an_edited_position_is_used_as_it_is_shown(tab: Tab) -> None:
     expect(tab.find("#board .piece[data-at]")).to_have_count(before + 1)
 
 
+def running(tab: Tab) -> str:
+    return str(tab.find("#engine").get_attribute("aria-pressed"))
+
+
+def test_a_running_analysis_shows_no_lines_after_the_end_of_a_game(tab: Tab) -> None:
+    """In a review and on the board; in the position before, it goes on."""
+    turns = tab.ask("view?run=one&number=0")["turns"]
+    tab.go(f"#/review?run=one&number=0&nodes=20&step={len(turns) - 1}")
+    tab.find("#sums:not([hidden])").wait_for()
+    tab.find("#engine").click()
+    tab.find(".engine-line").first.wait_for()
+    tab.find("#last").click()
+    tab.find(".engine-line").first.wait_for(state="detached")
+    tab.page.wait_for_timeout(SLOW)
+    assert tab.find(".engine-line").count() == 0
+    assert tab.find("#said").inner_text() == ""
+    tab.find("#back").click()
+    tab.find(".engine-line").first.wait_for()
+    tab.go(f"#/board?run=one&number=0&step={len(turns) - 1}")
+    tab.find("h1:has-text('Analysis board')").wait_for()
+    tab.find("#engine").click()
+    tab.find(".engine-line").first.wait_for()
+    for cell in turns[-1]["parts"]:
+        tab.page.mouse.click(*tab.place(cell))
+    tab.find("#line .chip").wait_for()
+    tab.find(".engine-line").first.wait_for(state="detached")
+    assert tab.find("#board .move.hint").count() == 0
+    assert running(tab) == "true"
+    tab.find("#shorten").click()
+    tab.find(".engine-line").first.wait_for()
+
+
+def test_an_analysis_that_cannot_start_is_off(tab: Tab) -> None:
+    """Its button starts it again."""
+    tab.go("#/board?game=ataxx")
+    tab.find("#board .piece").first.wait_for()
+    cut_off(tab, "**/api/analyses")
+    tab.find("#engine").click()
+    tab.find("#said.bad:not(:empty)").wait_for()
+    expect(tab.find("#engine")).to_have_attribute("aria-pressed", "false")
+    tab.page.unroute("**/api/analyses")
+    tab.find("#engine").click()
+    tab.find(".engine-line").first.wait_for()
+    assert running(tab) == "true"
+
+
 PRESS = """([key, code]) => document.body.dispatchEvent(
 new KeyboardEvent("keydown", { key, code, bubbles: true }))"""
 

@@ -31,29 +31,40 @@ class EnginePanel {
 
   begin() {
     this.analysis = { lines: [] };
-    this.start().catch(error => say(error.message, true));
+    this.start();
     this.show();
   }
 
   /** The shown position has changed. */
   moved() {
     clearTimeout(this.timer);
-    if (this.analysis) this.timer = setTimeout(() => this.start().catch(error => say(error.message, true)), RESTART);
+    if (this.analysis) this.timer = setTimeout(() => this.start(), RESTART);
   }
 
   async start() {
     await this.end();
-    if (!this.analysis || this.owner.paused()) return;
+    if (!this.analysis) return;
     const source = this.owner.from(),
       mine = (this.analysis = { lines: [], source });
-    const started = await post("analyses", {
-      from: source,
-      player: this.player,
-      options: {},
-      seconds: null,
-      nodes: null,
-      lines: 3,
-    });
+    this.show();
+    this.owner.draw(); // without the lines of the last position
+    if (this.owner.paused()) return;
+    let started;
+    try {
+      started = await post("analyses", {
+        from: source,
+        player: this.player,
+        options: {},
+        seconds: null,
+        nodes: null,
+        lines: 3,
+      });
+    } catch (error) {
+      if (this.analysis !== mine) return;
+      this.stop();
+      say(error.message, true);
+      return;
+    }
     if (this.analysis !== mine) {
       await remove("analyses/" + started.id).catch(() => {});
       return;

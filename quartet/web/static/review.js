@@ -186,7 +186,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   const engine = new Analysis((about?.built_in || []).map(p => p.name), {
     lines,
     from: here,
-    paused: () => exercise.task !== null,
+    paused: () => exercise.task !== null || !shownPosition || shownPosition.over,
     draw: () => {
       showValue();
       panel.draw();
@@ -259,6 +259,7 @@ async function reviewGame(main, { parameters, games }, asked) {
     if (turn !== fetching) return;
     const position = (shownPosition = positions.at(-1));
     if (moves.length) tree.add(base(), moves, positions);
+    engine.moved();
     panel.offer(position.over ? null : position, moves.length > 0);
     if (moves.length > 0) {
       panel.position = position;
