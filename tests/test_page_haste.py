@@ -285,6 +285,24 @@ def test_an_analysis_that_cannot_start_is_off(tab: Tab) -> None:
     assert running(tab) == "true"
 
 
+def test_the_openings_are_those_of_the_shown_position(tab: Tab) -> None:
+    """Also while games are being read, and if another position is in equally many games."""
+
+    def answer(route: Any) -> None:
+        length = len(route.request.post_data_json["from"].get("moves", []))
+        total = {"games": 2, "share": 0.5}
+        moves = [{**total, "move": f"after {length}", "parts": ["1 1"]}]
+        found = {"read": 9, "left": 3, "to_move": 0, "all": total, "moves": moves, "games": []}
+        route.fulfill(json=found)
+
+    tab.page.route("**/api/openings", answer)
+    tab.go("#/board?game=ataxx")
+    tab.find("#look-up").check()
+    tab.find("#openings td:has-text('after 0')").wait_for()
+    move_on_board(tab)
+    tab.find("#openings td:has-text('after 1')").wait_for()
+
+
 PRESS = """([key, code]) => document.body.dispatchEvent(
 new KeyboardEvent("keydown", { key, code, bubbles: true }))"""
 

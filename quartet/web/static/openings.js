@@ -31,6 +31,7 @@ export class Openings {
   /** The shown position has changed. */
   moved() {
     this.limit = FEW;
+    this.shown = null;
     this.wait(PAUSE);
   }
 
@@ -52,6 +53,7 @@ export class Openings {
     }
     if (turn !== this.turn) return;
     if (found.error) {
+      this.shown = null;
       this.note.textContent = found.error;
       fill(this.list);
       return;
@@ -81,6 +83,7 @@ export class Openings {
     ];
     const more = () => {
       this.limit = Math.min(MOST, this.limit * 10);
+      this.shown = null;
       this.wait(0);
     };
     fill(
