@@ -175,6 +175,65 @@ def test_candidates_have_nodes_and_a_solved_exercise_can_be_retried(
     retried(opened(tab, matches["ataxx"]))
 
 
+def attempt(tab: Tab, match: str) -> None:
+    """Try the first legal move of an exercise."""
+    step = int(tab.find("#slider").input_value())
+    choices = tab.page.evaluate(CHOICES, {"match": match, "step": step})
+    tab.find("#board").scroll_into_view_if_needed()
+    for part in choices[0]["parts"]:
+        tab.page.mouse.click(*tab.place(part))
+
+
+def test_a_try_counts_once_and_after_the_solution_not_at_all(
+    tab: Tab, matches: dict[str, str]
+) -> None:
+    """The server is slow here, and every try is right; at last it does not answer."""
+    asked = []
+
+    def late(route: Any) -> None:
+        asked.append(route)
+        tab.page.wait_for_timeout(700)
+        best = {"is_best": True, "loss": 0.0, "move": "x", "parts": []}
+        route.fulfill(json=best)
+
+    match = matches["ataxx"]
+    opened(tab, match)
+    tab.page.route("**/try", late)
+    tab.find("#exercise-start").click()
+    said = tab.find("#exercise-said")
+    attempt(tab, match)
+    attempt(tab, match)
+    expect(said).to_contain_text("Correct")
+    tab.page.wait_for_timeout(1000)
+    assert len(asked) == 1
+    tab.find("#exercise-retry").click()
+    attempt(tab, match)
+    tab.find("#exercise-show").click()
+    solution = said.inner_text()
+    tab.page.wait_for_timeout(1000)
+    assert len(asked) == 2
+    assert said.inner_text() == solution
+    tab.find("#exercise-retry").click()
+    tab.page.unroute("**/try")
+    tab.page.route("**/try", lambda route: route.abort("connectionrefused"))
+    attempt(tab, match)
+    tab.find("#said.bad:not(:empty)").wait_for()
+    expect(said).to_have_count(0)
+
+
+def test_another_step_ends_an_exercise(tab: Tab, matches: dict[str, str]) -> None:
+    """The board of an exercise is that of one step."""
+    opened(tab, matches["ataxx"])
+    tab.find("#exercise-start").click()
+    step = int(tab.find("#slider").input_value())
+    posed = pieces(tab)
+    tab.find("#on").click()
+    expect(tab.find("#slider")).to_have_value(str(step + 1))
+    tab.find("#exercise-start").wait_for()
+    assert tab.find("#now").is_visible()
+    assert pieces(tab) != posed
+
+
 def test_the_fifth_has_exercises_after_its_calibration(
     browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -102,7 +102,7 @@ export class Exercise {
 
   /** Pose the same task again; it counts once. */
   retry() {
-    Object.assign(this.task, { done: false, again: true, shown: null, said: "" });
+    this.task = { ...this.task, done: false, judging: false, again: true, shown: null, said: "" };
     this.posed(this.task.number);
     this.show();
   }
@@ -117,11 +117,20 @@ export class Exercise {
   async attempt(choice) {
     const mine = this.task,
       i = mine.number;
-    if (mine.done) return;
-    mine.said = t("looking");
+    if (mine.done || mine.judging) return;
+    Object.assign(mine, { judging: true, said: t("looking") });
     this.show();
-    const got = await this.judge(i, choice.parts);
-    if (this.task !== mine) return;
+    let got;
+    try {
+      got = await this.judge(i, choice.parts);
+    } catch (error) {
+      if (!mine.done) mine.said = "";
+      this.show();
+      throw error;
+    } finally {
+      mine.judging = false;
+    }
+    if (this.task !== mine || mine.done) return; // the user has gone on, or has seen the solution
     const loss = got.loss ?? null,
       was = this.turnAt(i)?.loss ?? 0;
     const good = got.is_best || (loss != null && loss < this.threshold()),

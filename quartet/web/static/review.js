@@ -151,6 +151,7 @@ async function reviewGame(main, { parameters, games }, asked) {
     },
     stepped: () => {
       if (moves.length && !panel.quiet) moves = [];
+      if (exercise.task && panel.step !== exercise.task.number) exercise.stop(); // its board is that of one step
       refresh();
     },
     chosen: guarded(async choice => {
