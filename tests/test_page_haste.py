@@ -303,6 +303,62 @@ def test_the_openings_are_those_of_the_shown_position(tab: Tab) -> None:
     tab.find("#openings td:has-text('after 1')").wait_for()
 
 
+PREVIEW = """async () => {
+    const { Lines } = await import("/static/lines.js"), shown = [];
+    const lines = new Lines(position => shown.push(position?.game ?? null), () => {});
+    const line = ["1 1 2 2"], pause = () => new Promise(done => setTimeout(done, 500));
+    for (const reach of [() => Promise.reject(new TypeError("offline")), window.fetch.bind(window)]) {
+        window.fetch = reach;
+        lines.preview({ game: "ataxx" }, line, 0);
+        await pause();
+        lines.end();
+    }
+    return shown;
+}"""
+CUT = """async () => {
+    const body = new ReadableStream({ start: stream => stream.error(new TypeError("cut")) });
+    window.fetch = async () => new Response(body);
+    const { get } = await import("/static/page.js");
+    return get("games").catch(error => [error.status, error.message]);
+}"""
+CHARTS = """() => import("/static/run_charts.js").then(charts => charts.drawCharts("one", 400)).then(
+drawn => drawn.element.id || drawn.element.className, error => error.message)"""
+
+
+def test_a_preview_is_asked_for_again_after_an_error(tab: Tab) -> None:
+    choice = tab.page.evaluate(
+        """() => fetch("api/position", { method: "POST", body: '{"game": "ataxx"}',
+        headers: { "Content-Type": "application/json" } }).then(answer => answer.json())"""
+    )["choices"][0]
+    preview = PREVIEW.replace("1 1 2 2", choice["move"])
+    assert tab.page.evaluate(preview) == [None, "ataxx", None]
+
+
+def test_an_answer_that_is_cut_off_is_no_fault(tab: Tab) -> None:
+    """It counts as a server that cannot be reached."""
+    status, message = tab.page.evaluate(CUT)
+    assert status == 0
+    assert "does not answer" in message
+
+
+def test_the_library_of_the_charts_is_loaded_again_after_an_error(tab: Tab) -> None:
+    cut_off(tab, "**/vendor/uPlot.js")
+    assert tab.page.evaluate(CHARTS) == "uPlot"
+    tab.page.unroute("**/vendor/uPlot.js")
+    assert tab.page.evaluate(CHARTS) != "uPlot"
+
+
+def test_the_options_of_an_engine_are_asked_for_again_after_an_error(tab: Tab) -> None:
+    cut_off(tab, "**/api/games/ugolki")
+    tab.find('input[value="ugolki"]').check()
+    tab.find("#seat0").select_option("engine:bot")
+    tab.find("#said.bad:not(:empty)").wait_for()
+    tab.page.unroute("**/api/games/ugolki")
+    tab.find("#seat0").select_option("person")
+    tab.find("#seat0").select_option("engine:bot")
+    tab.find(".seat-row:has(#seat0) [data-engine]").first.wait_for(state="attached")
+
+
 PRESS = """([key, code]) => document.body.dispatchEvent(
 new KeyboardEvent("keydown", { key, code, bubbles: true }))"""
 

@@ -44,13 +44,14 @@ export class Lines {
       if (this.wanted !== mine) return;
       const moves = [...(source.moves || []), ...line];
       const key = sourceQuery({ ...source, moves });
-      if (!this.known.has(key)) this.known.set(key, await this.trail(source, moves));
-      const position = this.known.get(key)[(source.moves || []).length + i + 1];
+      const found = this.known.get(key) ?? (await this.trail(source, moves));
+      if (found.length) this.known.set(key, found);
+      const position = found[(source.moves || []).length + i + 1];
       if (this.wanted === mine && position) this.show(position);
     }, PAUSE);
   }
 
-  /** The positions along moves; [] if they cannot be played. */
+  /** The positions along moves; [] if they cannot be played or the server does not answer. */
   async trail(source, moves) {
     try {
       return (await post("position", { ...source, moves, trail: true })).positions;

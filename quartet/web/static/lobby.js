@@ -73,7 +73,15 @@ export async function lobby(main, { parameters, games }) {
     draw(svg, position.board, framesOf(position.board)[0], { quarters: quartersOf(game.name, position.board) });
   }
   const asked = {};
-  const optionsOf = async name => (await (asked[name] ??= get("games/" + name))).built_in;
+  const optionsOf = async name => {
+    asked[name] ??= get("games/" + name);
+    try {
+      return (await asked[name]).built_in;
+    } catch (error) {
+      delete asked[name]; // the next call asks again
+      throw error;
+    }
+  };
   const options = () =>
     Object.fromEntries(
       [...form.querySelectorAll("[data-option]")]
@@ -89,7 +97,7 @@ export async function lobby(main, { parameters, games }) {
     const engines = game.built_in.map(p => ["engine:" + p.name, word(p.name)]);
     const player = h(
       "select",
-      { "aria-label": t("seat_player", { seat: seat + 1 }), id: `seat${seat}`, onchange: () => details() },
+      { "aria-label": t("seat_player", { seat: seat + 1 }), id: `seat${seat}`, onchange: guarded(() => details()) },
       h("option", { value: "person" }, t("you")),
       h("option", { value: "guest" }, t("guest")),
       h(

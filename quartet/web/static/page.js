@@ -125,18 +125,18 @@ export class Refusal extends Error {
 }
 
 async function ask(method, path, body, type = "application/json") {
-  let answer;
+  let answer, text;
   try {
     answer = await fetch("api/" + path, {
       method,
       body: body === undefined ? undefined : type === "application/json" ? JSON.stringify(body) : body,
       headers: method === "GET" ? {} : { "Content-Type": type },
     });
+    text = await answer.text();
   } catch {
     lose("offline");
     throw new Refusal(0, t("no_server"));
   }
-  const text = await answer.text();
   await loading;
   if (isGuarded(answer)) lose("access_lost");
   let data = {};

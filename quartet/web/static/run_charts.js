@@ -10,7 +10,10 @@ function plotter() {
       h("script", {
         src: "static/vendor/uPlot.js",
         onload: () => done(window.uPlot),
-        onerror: () => failed(new Error("uPlot")),
+        onerror: () => {
+          plotting = null; // the next call tries again
+          failed(new Error("uPlot"));
+        },
       }),
     );
   });
