@@ -213,7 +213,7 @@ export class Chooser {
     event.stopPropagation();
     if (act() !== "played") {
       this.draw();
-      this.said(s.cursor, s.options.includes(s.cursor));
+      this.said(s.cursor);
     }
   }
 

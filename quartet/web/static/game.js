@@ -161,7 +161,7 @@ export class BoardPanel {
     this.slider.value = this.step;
     this.slider.setAttribute("aria-valuetext", t("step_of", { step: this.step, steps: this.game.steps }));
     if (this.step !== before) this.motion = this.motionFrom(before);
-    if (this.owner.stepped) this.owner.stepped(this.step, before);
+    if (this.owner.stepped) this.owner.stepped(this.step);
     this.draw();
   }
 
@@ -268,7 +268,7 @@ export function playedMoves(turn) {
 /** The list of moves. `notes(turn, i)` returns what is shown next to a move, `below(i)` what is shown below it. */
 export class MoveList {
   constructor(go, notes = () => [], below = () => []) {
-    Object.assign(this, { go, notes, below, shown: 0, rows: [] });
+    Object.assign(this, { go, notes, below, rows: [] });
     this.element = h("ol", {
       class: "moves",
       id: "moves",

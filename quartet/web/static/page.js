@@ -342,7 +342,7 @@ export const logName = view =>
     .map(word => word.replace(/[^\p{L}\p{N}._]+/gu, "-"))
     .join("-") + ".txt";
 
-/** A button that acts at the second click, within 3 s after the first. */
+/** A button that acts at the second click, within 5 s after the first. */
 export function confirmed(id, key, sureKey, act) {
   let timer = null;
   const reset = () => {
