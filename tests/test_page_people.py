@@ -263,5 +263,7 @@ def test_two_guests_at_a_table_of_four(browser: Any, shared: Server) -> None:
             assert two.state() == "asking"
             move(two)
             tab.wait_turns(4 * turn + 4)
+        assert tab.find("#files").is_visible()
+        assert not one.find("#files").is_visible(), "a guest may not read them"
     assert tab.faults == []
     context.close()
