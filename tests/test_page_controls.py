@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -88,6 +88,37 @@ def test_the_status_says_what_the_match_waits_for(tab: Tab) -> None:
     assert tab.turns == 3, "another speed plays no turn"
     tab.start("ataxx", ("person", ""), ("program:hangs", ""))
     tab.find('#status:has-text("Starting the players")').wait_for()
+
+
+def test_a_late_hint_is_not_shown(tab: Tab) -> None:
+    """It was meant for the position before the moves that were played meanwhile."""
+    tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
+    assert tab.state() == "asking"
+    late: list[Any] = []
+    tab.page.route("**/hint", lambda route: late.append((route, route.fetch())))
+    with tab.page.expect_request("**/hint"):
+        tab.find("#hint").click()
+    while not late:
+        tab.page.wait_for_timeout(50)
+    for cell in ("1 1", "2 2"):
+        tab.page.mouse.click(*tab.place(cell))
+    tab.wait_turns(2)
+    assert tab.state() == "asking"
+    (route, answer) = late[0]
+    route.fulfill(response=answer)
+    tab.page.wait_for_timeout(500)
+    assert "Hint" not in tab.find("#said").inner_text()
+    assert tab.find("svg.board .hint").count() == 0
+
+
+def test_an_emptied_engine_option_keeps_its_default(tab: Tab) -> None:
+    tab.find('input[value="ugolki"]').check()
+    tab.find("#seat1").select_option("engine:bot")
+    tab.find(".seat-row:has(#seat1) .engine-options summary").click()
+    tab.find('.seat-row:has(#seat1) input[type="number"][data-engine]').first.fill("")
+    with tab.page.expect_request("**/api/matches") as request:
+        tab.find("#start").click()
+    assert request.value.post_data_json["seats"][1]["options"] == {}
 
 
 def left(tab: Tab) -> float:
