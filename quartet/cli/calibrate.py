@@ -47,10 +47,10 @@ from quartet.review.work import LogTask, ResultFolder
     "--held-back",
     "held_back",
     cls=RenamedOption,
-    type=click.FloatRange(0.01, 0.99),
+    type=click.FloatRange(0.01, 0.5),
     default=0.5,
     show_default=True,
-    help="Fraction of the games that is held out to measure the error.",
+    help="Fraction of the games that is held out to measure the error; rounded to 1/2, 1/3, ...",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the choice of positions.")
 @worker_options
@@ -89,7 +89,7 @@ def command(
     nodes = nodes or engines.usual_nodes(game)
     chosen = list(_games(game, runs))
     players = sorted({_who(player) for plan, _, _ in chosen for player in plan["players"]})
-    if len(players) < 2 or players == [engines.BOT]:
+    if len(players) < 2:
         raise QuartetError("these games are of one player; a calibration takes several")
     plan = {
         "kind": "calibrate",
@@ -129,7 +129,7 @@ def command(
         for s in value["samples"]
     ]
     lengths = [value["plies"] for value in found_values]
-    step = round(1 / held_back) if held_back <= 0.5 else 1
+    step = round(1 / held_back)
     # Whole openings are held out: games of one opening are similar.
     held = {
         number

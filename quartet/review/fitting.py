@@ -105,6 +105,12 @@ def fit(
         raise QuartetError("there are no positions to fit a calibration to")
     plies = max(1, sorted(lengths)[int(LONG * (len(lengths) - 1))])
     train = [s for s in samples if s.game not in held]
+    if not train:
+        raise QuartetError(
+            "all games are held out; hold out a smaller fraction, or play more openings"
+        )
+    if len(samples[0].shares) > 2 and not all(s.expected for s in samples):
+        raise QuartetError(f"{engine} gives no win shares to calibrate")
     phases = np.array([weights(s.ply, plies) for s in train])
     fit_one = _fit_scores if len(samples[0].shares) == 2 else _fit_shares
     unit, rows = fit_one(train, phases)
