@@ -54,6 +54,8 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     """
     lines: list[str] = []
     failed = 0
+    if out is not None:
+        _write(out, "")  # before the work: a report that cannot be written would be lost
     for text, is_good in _parts(programs, tests=tests):
         failed += not is_good
         lines.append(_private(text))
@@ -62,11 +64,15 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
         else:
             print(lines[-1], flush=True)
     if out is not None:
-        try:
-            out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise QuartetError(f"cannot write {out}: {error.strerror}") from error
+        _write(out, "\n".join(lines) + "\n")
     sys.exit(1 if failed else 0)
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise QuartetError(f"cannot write {out}: {error.strerror}") from error
 
 
 def _parts(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]]:
@@ -84,7 +90,7 @@ def _parts(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]
     yield "tools: " + (", ".join(tool for tool in TOOLS if shutil.which(tool)) or "none"), True
     yield "packages: " + ", ".join(_packages()), True
     names = [name for name in sorted(os.environ) if name.startswith(SETTINGS)]
-    yield "settings: " + (", ".join(f"{n}={os.environ[n]!r}" for n in names) or "none"), True
+    yield "settings: " + (", ".join(f"{n}={os.environ[n]}" for n in names) or "none"), True
     for name in registry.GAMES:
         for part in ("rules", "engine"):
             yield _imported(name, part)
@@ -101,7 +107,9 @@ def _parts(programs: Sequence[str], *, tests: bool) -> Iterator[tuple[str, bool]
         [sys.executable, "-m", "quartet.bench", "--check"],
     )
     for program in programs:
-        yield _step(f"{Path(program).name} --selftest", [program, "--selftest"])
+        yield _step(
+            f"{Path(program).name} --selftest", [str(Path(program).resolve()), "--selftest"]
+        )
     if tests:
         yield _step("tests", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"])
 
