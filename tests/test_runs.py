@@ -253,6 +253,12 @@ def test_bad_input_is_one_line(folder: Path, arguments: list[str], words: str) -
     assert words in run("runs", *where, *arguments, fails=True)
 
 
+@pytest.mark.parametrize("option", [["--export", "csv"], ["--games"], ["--plot", "x.svg"]])
+def test_options_of_games_need_a_run(folder: Path, option: list[str]) -> None:
+    words = f"{option[0]} is for the folder of a run with players; {folder.parent} holds no run"
+    assert words in run("runs", folder.parent, *option, fails=True)
+
+
 def test_damaged_records_are_listed_with_their_error(folder: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     bad.mkdir()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +93,20 @@ def command(
     if folder.is_file():
         _plot_losses(folder, plot)
         return
+    of_games = {
+        "--games": list_games,
+        "--worst": worst,
+        "--crosstable": cross,
+        "--openings": openings,
+        "--export": export,
+    }
     if not catalogue.is_run(folder):
+        _reject({**of_games, "--watch": watch, "--plot": plot}, folder, "holds no run")
         show_list(folder, as_json=as_json)
         return
     run = read(folder)
+    if not run.shown:
+        _reject(of_games, folder, f"is a run of {run.kind}")
     if watch:
         follow(folder)
         return
@@ -186,6 +196,13 @@ def _progress(run: RecordedRun, found: Outcome) -> str:
 
 
 # Runs
+
+
+def _reject(options: Mapping[str, Any], folder: Path, why: str) -> None:
+    """Raise QuartetError for the first of these options that was given."""
+    for name, value in options.items():
+        if value:
+            raise QuartetError(f"{name} is for the folder of a run with players; {folder} {why}")
 
 
 def show_list(folder: Path, *, as_json: bool) -> None:
