@@ -45,6 +45,19 @@ def complaint(*arguments: str) -> str:
         (["perft", "ataxx", "9" * 20], "'DEPTH': 9+ is not in the range"),
         (["match", "ataxx", "greedy", "greedy", "--delay", "9" * 20], "'--delay': 9+ is not in"),
         (["tournament", "ataxx", *PLAYERS, "--megabytes", "nan"], "nan is not a finite number"),
+        (["tournament", "ataxx", *PLAYERS, "--megabytes", "9"], "--megabytes is for programs"),
+        (["tournament", "ataxx", *PLAYERS, "--replay-overloaded", "2"], "is for programs: omit it"),
+        (
+            ["tournament", "ugolki", *PLAYERS[:4], "--replay-overloaded", "2"],
+            "--replay-overloaded is for line protocols, not for ugolki",
+        ),
+        (["sprt", "ataxx", "bot", "bot", "--elo0", "-200000"], "'--elo0': -200000.0 is not in"),
+        (["gauntlet", "ataxx", "--scale", "2", "--clock", "-5"], "'-5' is not a positive number"),
+        (
+            ["calibrate", "ataxx", "x", "--held-out", "0.9"],
+            "'--held-out'.*: 0.9 is not in the range",
+        ),
+        (["report", "--out", "nowhere/report.txt"], "cannot write nowhere/report.txt"),
         (["tournament", "ataxx", *PLAYERS, "--nodes", "0.5"], "--nodes: 0.5 is not an integer"),
         (
             ["tournament", "ataxx", *PLAYERS, "--nodes", "1e30"],

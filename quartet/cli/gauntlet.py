@@ -143,7 +143,7 @@ def play_standing(
 ) -> dict[str, Any]:
     """Play a player against standing opponents. Raises QuartetError."""
     seats = games.load(game).info.players
-    opponents = list(against) or standing(game, player)
+    opponents = list(dict.fromkeys(against)) or standing(game, player)
     if len(opponents) < seats - 1:
         raise QuartetError(f"a gauntlet of {game} takes {seats - 1} opponents at least")
     numbers = list(range(1, len(opponents) + 1))

@@ -242,6 +242,11 @@ class RunOptions:
                 "--disqualify is for games that continue after a forfeited turn; the first one loses "
                 f"a game of {game}"
             )
+        if config.replay_overloaded and known.info.lines is None:
+            raise QuartetError(f"--replay-overloaded is for line protocols, not for {game}")
+        if in_process and (config.replay_overloaded or config.megabytes is not None):
+            option = "--replay-overloaded" if config.replay_overloaded else "--megabytes"
+            raise QuartetError(f"{option} is for programs: omit it or --in-process")
         start = Start(config.seed, config.options)
         start.position(known.position)
         seating.start_environment(known, start, specs)

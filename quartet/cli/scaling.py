@@ -30,11 +30,12 @@ def steps(settings: RunOptions, factors: str) -> list[RunOptions]:
 
 
 def times(text: str, factor: float) -> str:
-    """Return [NAME=]VALUE with the value times a factor, at least 1; unchanged if it is no
-    number."""
+    """Return [NAME=]VALUE with the value times a factor, at least 1; unchanged if it is not a
+    positive number."""
     name, equals, value = text.rpartition("=")
     try:
-        return f"{name}{equals}{max(1, round(float(value) * factor))}"
+        number = float(value)
+        return f"{name}{equals}{max(1, round(number * factor))}" if number > 0 else text
     except (ValueError, OverflowError):
         return text
 

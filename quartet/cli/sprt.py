@@ -20,13 +20,24 @@ from quartet.cli.run_options import RunOptions
 from quartet.judge import game as games
 from quartet.judge.seats import versions
 
+MAX_ELO = 4000
+"""Limit of the hypotheses; beyond it, a player wins one game of ten billion."""
+
 
 @click.command(short_help="Test whether a new version is stronger than the old one.")
 @click.argument("game")
 @click.argument("new")
 @click.argument("old")
-@click.option("--elo0", type=float, help="H0 for two seats, in logistic Elo  [default: 0].")
-@click.option("--elo1", type=float, help="H1 for two seats, in logistic Elo  [default: 10].")
+@click.option(
+    "--elo0",
+    type=click.FloatRange(-MAX_ELO, MAX_ELO),
+    help="H0 for two seats, in logistic Elo  [default: 0].",
+)
+@click.option(
+    "--elo1",
+    type=click.FloatRange(-MAX_ELO, MAX_ELO),
+    help="H1 for two seats, in logistic Elo  [default: 10].",
+)
 @click.option(
     "--share0",
     type=float,
