@@ -183,7 +183,7 @@ def test_a_refused_stream_is_asked_for_after_a_pause(tab: Tab) -> None:
     tab.page.route("**/api/events?*", refuse)
     tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
     tab.page.wait_for_timeout(5000)
-    assert len(asked) <= 4
+    assert len(asked) < 20, "without a pause, it would be many more"
     tab.page.unroute("**/api/events?*")
     assert tab.state() == "asking"
 
