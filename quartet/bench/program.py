@@ -10,9 +10,7 @@ from quartet.cli.values import CheckedContext
 
 def execute(command: click.Command) -> None:
     """Run a command and exit. An error becomes one line on standard error and status 1."""
-    members = command.commands.values() if isinstance(command, click.Group) else ()
-    for checked in (command, *members):
-        checked.context_class = CheckedContext
+    command.context_class = CheckedContext
     try:
         command.main()
     except QuartetError as error:

@@ -450,7 +450,7 @@ export async function match(main, { name, path, games }) {
     unfollowRun = live ? follow("run/" + path[0], { state: event => seen(event.run), live: seen }) : () => {};
   const ticking = setInterval(() => {
     const seat = state.asking?.seat ?? state.thinking?.seat;
-    // also before a pause: it never stops a player whose turn has begun, and a human is never paused
+    // in every pace: a match pauses between two turns, never within one
     if (seat != null && panel.atEnd && !game.view.over)
       players.setClock(game.view, seat, performance.now() - since);
   }, 200);

@@ -180,10 +180,10 @@ function reopen() {
       "api/events?" + [...following.keys()].map(topic => "topic=" + encodeURIComponent(topic)).join("&"),
     );
     stream.onerror = ({ target }) => {
-      if (target.readyState !== EventSource.CLOSED) return lose("offline");
-      clearTimeout(checking); // the server refuses the stream, so asking again at once would not help
-      checking = setTimeout(check, PAUSE);
-      return undefined;
+      if (target.readyState === EventSource.CLOSED) {
+        clearTimeout(checking); // the server refuses the stream, so asking again at once would not help
+        checking = setTimeout(check, PAUSE);
+      } else lose("offline");
     };
     stream.onopen = found;
     for (const name of EVENTS) {
