@@ -55,7 +55,7 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     lines: list[str] = []
     failed = 0
     if out is not None:
-        _write(out, "")  # before the work: a report that cannot be written would be lost
+        _write(out, "", "a")  # before the work: a report that cannot be written would be lost
     for text, is_good in _parts(programs, tests=tests):
         failed += not is_good
         lines.append(_private(text))
@@ -68,9 +68,10 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     sys.exit(1 if failed else 0)
 
 
-def _write(out: Path, text: str) -> None:
+def _write(out: Path, text: str, mode: str = "w") -> None:
     try:
-        out.write_text(text, encoding="utf-8")
+        with out.open(mode, encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise QuartetError(f"cannot write {out}: {error.strerror}") from error
 
