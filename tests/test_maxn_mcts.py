@@ -160,6 +160,12 @@ def test_threads_share_the_iterations_and_lose_none(toy: Any) -> None:
     assert toy.search_together(1, 7, THREADS)[1] == 7
 
 
+def test_threads_overwrite_no_greater_number_of_tried_edges(toy: Any) -> None:
+    """Search many small trees: most edges are tried for the first time there."""
+    for seed in range(2000):
+        assert toy.search_together(seed, 200, THREADS)[3] == []
+
+
 def test_several_threads_search_a_full_tree(toy: Any) -> None:
     for max_nodes in (1, 2, 20):
         _, done, nodes, errors = toy.search_together(1, 20_000, THREADS, max_nodes=max_nodes)

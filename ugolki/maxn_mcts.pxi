@@ -193,6 +193,18 @@ cdef inline int mcts_select(const MctsTree* t, const TreeNode* node) noexcept no
     )
 
 
+cdef inline void mcts_raise_tried(TreeNode* node, int32_t tried, bint shared) noexcept nogil:
+    """Raise the number of tried edges, unless another thread has stored a greater one."""
+    cdef int32_t before = peek_i32(&node.tried)
+    while before < tried:
+        if not shared:
+            put_i32(&node.tried, tried)
+            return
+        if claim_i32(&node.tried, before, tried):
+            return
+        before = peek_i32(&node.tried)
+
+
 cdef inline void mcts_iterate(MctsTree* t, MctsWorker* worker, const State* root) noexcept nogil:
     """Make one iteration.
 
@@ -224,8 +236,7 @@ cdef inline void mcts_iterate(MctsTree* t, MctsWorker* worker, const State* root
             mcts_prefetch(mcts_node(t, child))
         add_u32(&node.visits, 1, shared)
         before = add_u32(&group.visits[lane], 1, shared)
-        if edge >= peek_i32(&node.tried):
-            put_i32(&node.tried, edge + 1)
+        mcts_raise_tried(node, edge + 1, shared)
         make(&state, group.moves[lane])
         depth += 1
         if finished(&state) or depth == MCTS_MAX_PLIES:
