@@ -3,7 +3,9 @@ checked."""
 
 from __future__ import annotations
 
+import functools
 import platform
+import struct
 import subprocess
 import sys
 import zlib
@@ -26,10 +28,6 @@ INPUTS = 2916
 
 Numbers = tuple[list[list[int]], list[int], list[list[int]], list[int]]
 """Rows of the first layer and its bias; output weights and output bias of each bucket."""
-
-
-def little(numbers: list[int], size: int = 2) -> bytes:
-    return b"".join(number.to_bytes(size, "little", signed=True) for number in numbers)
 
 
 def random_numbers(
@@ -58,8 +56,9 @@ def file(
         **changed,
     }
     fields = {name: value for name, value in fields.items() if value}
-    words = [*rows, bias, *output]
-    return seal("weights", fields, b"".join(map(little, words)) + little(output_bias, 4))
+    numbers = [struct.pack(f"<{len(words)}h", *words) for words in (*rows, bias, *output)]
+    last = struct.pack(f"<{len(output_bias)}i", *output_bias)
+    return seal("weights", fields, b"".join([*numbers, last]))
 
 
 def cells(position: Position) -> list[list[int]]:
@@ -181,6 +180,7 @@ def test_fields_are_read_back() -> None:
     assert data.startswith(b"quartet weights 1\ngame ataxx\n")
 
 
+@functools.cache
 def damaged() -> dict[str, tuple[bytes, str]]:
     """Return damaged files, each with its error message."""
     rows, bias, output, output_bias = random_numbers(Random(4), 64)

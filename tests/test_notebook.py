@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.games import ROOT
 
@@ -18,6 +16,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import nbformat  # noqa: PLC0415  (takes 5 s, also in runs without this test)
+    from nbclient import NotebookClient  # noqa: PLC0415
+
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
