@@ -22,6 +22,7 @@ from quartet.judge.seats import seating, versions
 from quartet.judge.seats.players import PlayerSpec
 from tests.games import ROOT
 from tests.test_match_lines import quartet
+from tests.tools import fast_compiler
 
 SETUP = """
 import pathlib, sys
@@ -254,6 +255,8 @@ def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> 
     if not (ROOT / ".git").exists() or git(ROOT, "status", "--porcelain", "--", "core", "ataxx"):
         pytest.skip("what lies here is no commit")
 
+    compiler = fast_compiler(tmp_path)
+
     def games(*players: str) -> list[tuple[list[int], int]]:
         out = tmp_path / players[0].partition(":")[0]
         named = [word for i, player in enumerate(players) for word in ("--player", f"{i}={player}")]
@@ -261,6 +264,7 @@ def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> 
         subprocess.run(
             [sys.executable, "-m", "quartet", *arguments, "--crowded", "--out", str(out)],
             cwd=ROOT,
+            env={**os.environ, "CC": compiler},
             check=True,
             capture_output=True,
         )
