@@ -30,6 +30,7 @@ import math
 import os
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,23 +46,22 @@ if TYPE_CHECKING:
 
 DATA = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
+seed_option = partial(
+    click.option, "--seed", type=click.IntRange(min=0), default=1, show_default=True
+)
+rate_option = partial(
+    click.option,
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    show_default=True,
+    help="Highest learning rate of the schedule.",
+)
 
 
 def epochs_option(default: int, what: str, name: str = "--epochs") -> Callable[[Any], Any]:
     """Return the option for the number of passes over the samples."""
     return click.option(
         name, type=click.IntRange(min=1), default=default, show_default=True, help=what
-    )
-
-
-def rate_option(default: float) -> Callable[[Any], Any]:
-    """Return the option for the highest learning rate of the schedule."""
-    return click.option(
-        "--rate",
-        type=click.FloatRange(min=0, min_open=True),
-        default=default,
-        show_default=True,
-        help="Highest learning rate of the schedule.",
     )
 
 
@@ -74,8 +74,8 @@ def command() -> None:
 @click.argument("data", nargs=-1, required=True, type=DATA)
 @click.option("--out", type=FILE, required=True, help="Write the solo network to FILE.")
 @epochs_option(15, "Passes over the placements.")
-@rate_option(0.004)
-@click.option("--seed", default=1, show_default=True, help="Seed of initial weights and order.")
+@rate_option(default=0.004)
+@seed_option(help="Seed of initial weights and order.")
 def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int) -> None:
     """Compute the shortest solo path of every placement, and train the solo network on the
     placements in DATA."""
@@ -123,7 +123,7 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
 @click.option("--out", type=FILE, required=True, help="Write the weights to FILE.")
 @epochs_option(4, "Passes of the value network over the samples.")
 @epochs_option(4, "Passes of the policy network over the samples.", "--policy-epochs")
-@rate_option(0.004)
+@rate_option(default=0.004)
 @click.option(
     "--lambda",
     "td_lambda",
@@ -132,7 +132,7 @@ def solo(data: tuple[Path, ...], out: Path, epochs: int, rate: float, seed: int)
     show_default=True,
     help="Lambda of the value targets: 1 is the result, 0 the search.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of initial weights and order.")
+@seed_option(help="Seed of initial weights and order.")
 def fit(
     data: tuple[Path, ...],
     solo_file: Path | None,
@@ -206,8 +206,8 @@ def fit(
 @click.option("--weights", type=FILE, required=True, help="Weights with the other networks.")
 @click.option("--out", type=FILE, required=True, help="Write the weights to FILE.")
 @epochs_option(4, "Passes over the samples.")
-@rate_option(0.001)
-@click.option("--seed", default=1, show_default=True, help="Seed of the order.")
+@rate_option(default=0.001)
+@seed_option(help="Seed of the order.")
 def predict(
     data: tuple[Path, ...], weights: Path, out: Path, epochs: int, rate: float, seed: int
 ) -> None:
@@ -248,7 +248,7 @@ def predict(
     show_default=True,
     help="Games to play, each between four random ones of NAMES.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of the openings and the seats.")
+@seed_option(help="Seed of the openings and the seats.")
 def opponents(names: tuple[str, ...], games: int, seed: int) -> None:
     """Print how well the opponents' network predicts the moves of the players NAMES."""
     for name in names:
@@ -315,7 +315,7 @@ def accuracy(names: tuple[str, ...], records: tuple[Path, ...], nodes: int, ever
     show_default=True,
     help="Iterations of the least squares.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of games and held-out placements.")
+@seed_option(help="Seed of games and held-out placements.")
 def triples(out: Path, games: int, iterations: int, seed: int) -> None:
     """Fit the pool's table of triples to the exact solo distances; this takes 6 GB of memory."""
     np, _, learning, table_samples = tools(out)
