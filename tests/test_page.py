@@ -261,7 +261,9 @@ def test_languages_and_themes(tab: Tab) -> None:
         tab.find(f'h1:text-is("{word}")').wait_for()
     tab.find("#theme").select_option("dark")
     dark = tab.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    tab.find("#theme").focus()
     tab.find("#theme").select_option("light")
+    assert tab.page.evaluate("() => document.activeElement.id") == "theme"
     assert dark != tab.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
 
 

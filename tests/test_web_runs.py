@@ -238,7 +238,10 @@ def test_who_follows_later_sees_the_present_running_games(tmp_path: Path) -> Non
         topic.join(bell := asyncio.Event())
         (folder / records.live_name(3)).write_bytes(b"{}\n{}\n")
         await asyncio.wait_for(bell.wait(), ENOUGH)
-        ((_, block),) = topic.since(None)
+        ((number, block),) = topic.since(None)
+        topic.forget()
+        assert [state for state, _ in topic.since(number - 1)] == [number], "events are gone"
+        assert topic.since(number) == []
         runs.close()
         return msgspec.json.decode(block.partition(b"data: ")[2])["run"]["live"]
 

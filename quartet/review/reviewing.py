@@ -113,7 +113,8 @@ def _analysis(
 
 
 def engine(game: str, name: str, nodes: int | None = None, file: str = "") -> CalibratedEngine:
-    """Return an engine of this process with its calibration; start it on first use.
+    """Return an engine of this process with its calibration; start it on first use, in place of the
+    same engine with other nodes, because each needs much memory.
 
     Args:
         game: Name of the game.
@@ -126,6 +127,8 @@ def engine(game: str, name: str, nodes: int | None = None, file: str = "") -> Ca
     """
     key = game, name, nodes, file
     if key not in _engines:
+        for other in [other for other in _engines if (*other[:2], other[3]) == (game, name, file)]:
+            _engines.pop(other).close()
         _engines[key] = CalibratedEngine(game, name, nodes, Path(file) if file else None)
     return _engines[key]
 

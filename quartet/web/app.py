@@ -58,8 +58,6 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
     ".txt": "text/plain; charset=utf-8",
-    ".woff2": "font/woff2",
-    ".png": "image/png",
 }
 """Content types of the files that the page consists of, by suffix."""
 MAX_TOPICS = 16

@@ -62,6 +62,10 @@ class Topic:
             return [(self.number, self._block("state", self._state()))]
         return [(kept, block) for kept, block in self._recent if kept > number]
 
+    def forget(self) -> None:
+        """Drop the events: a stream that resumes gets the state."""
+        self._recent.clear()
+
     def join(self, bell: asyncio.Event) -> None:
         """Add a follower; `bell` is set at every event."""
         self._bells.add(bell)

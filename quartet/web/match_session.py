@@ -109,6 +109,7 @@ class MatchSession:
         """Drop what can be read from the data folder again."""
         if self.kept and not self._torn:
             self._view, self._log = {}, b""
+            self.topic.forget()
 
     def shown(self) -> views.Json:
         """Return everything that a new follower needs."""

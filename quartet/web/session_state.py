@@ -80,6 +80,7 @@ class ReviewSession:
         """Drop what can be read from the data folder again."""
         self._document = b""
         self._turns = {}
+        self.topic.forget()
 
     def shown(self) -> Json:
         """Return everything that a new follower needs."""

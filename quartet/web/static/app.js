@@ -57,12 +57,14 @@ function address() {
 
 function frame(name) {
   const theme = settings.get("theme", "auto"),
-    link = BELONGS[name] ?? name;
+    link = BELONGS[name] ?? name,
+    header = document.getElementById("top"),
+    focused = header.contains(document.activeElement) ? document.activeElement.id : "";
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   document.getElementById("skip").textContent = t("skip");
   showConnection();
-  document.getElementById("top").replaceChildren(
+  header.replaceChildren(
     h("a", { class: "brand", href: "#/" }, "quartet"),
     h(
       "nav",
@@ -116,6 +118,7 @@ function frame(name) {
       ),
     ),
   );
+  if (focused) document.getElementById(focused).focus();
 }
 
 async function show() {
