@@ -46,6 +46,7 @@ def test_the_interval_is_over_blocks() -> None:
     assert found.rating.low == pytest.approx(elo_of(0.5 - 1.959964 * found.error, 4))
     alike = rate_score(OpponentScore({0: [0.5, 0.5], 1: [0.5, 0.5]}, []), 4).rating
     assert (alike.low, alike.high) == (-math.inf, math.inf)
+    assert math.isnan(OpponentScore({0: [0.5, 0.5], 1: [1.0, 0.0]}, []).error)
     pairs = rate_score(OpponentScore({0: [1.0, 0.0], 1: [1.0, 1.0]}, []), 2).rating
     assert pairs.elo == pytest.approx(elo_of(0.75, 2))
     assert pairs.low < pairs.elo
@@ -118,6 +119,22 @@ def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
     assert len(set(seats)) == 24
     few = quartet("gauntlet", "ugolki", "random", *against[:4], *short, code=2, cwd=tmp_path)
     assert "takes 3 opponents at least" in few.stderr
+
+
+def test_ratings_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
+    tables = ("greedy,random,random", "random,greedy,random", "greedy,greedy,random")
+    short = ("--in-process", "--nodes", "10", "--option", "moves=1", "--crowded", "--jobs", "1")
+    for table in tables:
+        quartet("gauntlet", "ugolki", *short, "--games", "1", "--table", table, cwd=tmp_path)
+    for more in ((), ("--megabytes", "300"), ("--replay-overloaded", "2")):
+        against = ("--against", "random", "--games", "2", "--crowded", "--jobs", "1")
+        quartet("gauntlet", "applegame", "greedy", *against, *more, cwd=tmp_path)
+    groups = []
+    for game in ("ugolki", "applegame"):
+        lines = quartet("gauntlet", game, "--curve", "--json", cwd=tmp_path).stdout
+        groups += [line["group"] for line in json.loads(lines)]
+    assert groups[0] == groups[1], "the order at a table does not matter"
+    assert len(set(groups)) == 5
 
 
 def test_commits_are_rejected_in_process() -> None:

@@ -63,6 +63,10 @@ def test_the_same_run_keeps_its_page_and_a_manual_decision(tmp_path: Path) -> No
     assert again == page
     assert "of 24 games" in page.read_text()
     assert "**Decision.** taken, it is simpler\n" in page.read_text()
+    more = "taken, it is simpler\nand as strong."
+    page.write_text(page.read_text().replace("taken, it is simpler", more))
+    notes.keep(NOTE, tmp_path)
+    assert f"**Decision.** {more}\n\n" in page.read_text()
     notes.keep(replace(NOTE, decision="H1 accepted"), tmp_path)
     assert "**Decision.** H1 accepted\n" in page.read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["001-two-words.md"]

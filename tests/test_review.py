@@ -512,6 +512,31 @@ def test_a_changed_log_is_reviewed_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert told[0] != told[1]
 
 
+def test_another_engine_reviews_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = APPLE / "0000.txt"
+    for code in ("old", "new"):
+        monkeypatch.setattr("quartet.arena.fingerprints.engine_fingerprint", lambda _, c=code: c)
+        run("review", log, log, "--nodes", FEW, "--jobs", 1, "--crowded")
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+def test_a_review_is_printed_even_if_its_page_cannot_be_written(tmp_path: Path) -> None:
+    words = ("review", APPLE / "0000.txt", "--nodes", FEW, "--html", tmp_path / "none" / "a.html")
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    assert "cannot write" in str(done.exception)
+    assert "accuracy" in done.stdout
+
+
+def test_an_engine_with_other_nodes_takes_the_place_of_the_first() -> None:
+    reviewing.close()
+    first = reviewing.engine("applegame", "bot", 100)
+    assert reviewing.engine("applegame", "bot", 100) is first
+    reviewing.engine("applegame", "greedy", 100)
+    reviewing.engine("applegame", "bot", 200)
+    assert reviewing.engine("applegame", "bot", 100) is not first
+
+
 def test_a_folder_belongs_to_one_command(tmp_path: Path) -> None:
     with ResultFolder(tmp_path / "a", {"kind": "review"}) as kept:
         kept.add(LogResult(0, "x", msgspec.Raw(b'{"log":"x"}')))

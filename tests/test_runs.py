@@ -192,6 +192,7 @@ def test_lists_and_filters(folder: Path) -> None:
     assert {line["opening"] for line in same} == {seed}
     short = json.loads(run("runs", folder, "--games", "--json", "--plies", "..30"))["list"]
     assert all(line["plies"] <= 30 for line in short)
+    assert json.loads(run("runs", folder, "--games", "--json", "--plies", "..0"))["list"] == []
     assert json.loads(run("runs", folder, "--games", "--json", "--forfeit"))["list"] == []
     worst = json.loads(run("runs", folder, "--worst", "2", "--player", "r", "--json"))["worst"]
     assert len(worst) == 2

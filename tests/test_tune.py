@@ -19,6 +19,7 @@ from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.optimisers import Cma, Optimiser, Parameter, Parzen, Spsa, Trial, Values
 from quartet.arena.sprt import expected_score
 from quartet.cli import tune
+from quartet.cli.run_options import RunOptions
 from quartet.registry import pool
 from tests.test_match_lines import quartet
 
@@ -248,12 +249,40 @@ def test_ugolki_is_tuned_against_the_training_set(tmp_path: Path) -> None:
             "--against is for tables of more than two",
         ),
         (("--parameter", "window", "--method", "cma"), "CMA-ES tunes two parameters at least"),
+        (
+            ("--parameter", "window", "--parameter", "reduction", "--method", "cma", "--batch=1"),
+            "CMA-ES takes two trials per batch at least",
+        ),
     ],
 )
 def test_bad_parameters_give_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
     done = quartet("tune", "ataxx", *arguments, "--games", "8", "--out", str(tmp_path), code=2)
     assert why in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_printed_test_plays_as_the_tuning_did() -> None:
+    given = {"seed": 5, "in_process": False, "cores": 2, "megabytes": 90.0, "disqualify": False}
+    settings = RunOptions.read(
+        {
+            **given,
+            "replay_overloaded": 0,
+            "clock": ["800", "first=900"],
+            "nodes": ["second=70"],
+            "variants": ["opening=4"],
+            **dict.fromkeys(("jobs", "oversubscribe", "cluster", "out", "note", "as_json")),
+        }
+    )
+    assert tune.command_of(settings, "ataxx", "bot:window=9", "bot", 100) == (
+        "quartet sprt ataxx bot:window=9 bot --megabytes 90.0 --cores 2 --clock 800 "
+        "--option opening=4 --seed 105"
+    )
+
+
+@pytest.mark.parametrize("method", ["cma", "parzen"])
+def test_every_seed_starts_an_optimiser(method: str) -> None:
+    for seed in (-1, 2**64):
+        assert MAKERS[method][0](seed).ask()
 
 
 def test_a_given_start_and_the_whole_range() -> None:

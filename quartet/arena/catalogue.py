@@ -100,7 +100,8 @@ class Filter(msgspec.Struct, frozen=True):
             and (not self.result or any(RESULTS[self.result](game.shares[s]) for s in seats))
             and (not self.forfeit or any(forfeit.seat in seats for forfeit in game.forfeits))
             and self.opening in {None, game.seed}
-            and (self.least or 0) <= game.plies <= (self.most or game.plies)
+            and (self.least or 0) <= game.plies
+            and (self.most is None or game.plies <= self.most)
         )
 
 

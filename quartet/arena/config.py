@@ -94,11 +94,10 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def plan(self) -> dict[str, Any]:
         """Return the settings as a plan on disk holds them."""
-        default = {field.name: field.default for field in msgspec.structs.fields(self)}
         return {
             name: value
             for name, value in msgspec.to_builtins(self).items()
-            if name in IN_EVERY_PLAN or value != default[name]
+            if name in IN_EVERY_PLAN or value != DEFAULTS[name]
         }
 
     @property
@@ -132,6 +131,10 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
             self.unit(number + i, block, seating, opening)
             for i, seating in enumerate(rotations(order))
         ]
+
+
+DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(RunConfig)}
+"""The default values of the fields of `RunConfig`."""
 
 
 class GameUnit(msgspec.Struct, frozen=True):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, fmean
 
 from quartet.arena import outcome, ratings
 from quartet.arena.outcome import Outcome
 from quartet.arena.schedule import sprt_block_size
+from quartet.arena.standings import standard_error
 
 POINTS = 80
 """Greatest number of points of a curve."""
@@ -110,5 +111,4 @@ def llr(found: Outcome) -> Curve:
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:
     """Return the mean and half of its 95 % interval, nan for that if all values are the same."""
-    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return fmean(values), LEVEL * error if error else math.nan
+    return fmean(values), LEVEL * standard_error(values)

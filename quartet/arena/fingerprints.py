@@ -31,6 +31,14 @@ def fingerprint(player: PlayerSpec) -> str:
     return _digest([path for word in player.words() if (path := Path(word)).is_file()])
 
 
+def reviewer_fingerprint(game: str, engine: str) -> str:
+    """Return a digest of an engine of `quartet review`: its game's package, and the files that its
+    command names."""
+    words = engine.removeprefix("uai:").split()
+    files = [path for word in words if (path := Path(word)).is_file()]
+    return _short(f"{engine_fingerprint(game)} {_digest(files)}".encode())
+
+
 def engine_fingerprint(game: str) -> str:
     """A digest of all that makes a game's engine."""
     rooms = [registry.ROOT / "core", registry.ROOT / registry.GAMES[game]]

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, fmean
 from typing import TypeVar
 
 import msgspec
@@ -27,6 +27,7 @@ from quartet.arena.config import RunConfig, Seating
 from quartet.arena.files import write_whole
 from quartet.arena.ratings import LEVEL, Rating, elo
 from quartet.arena.schedule import Schedule, move_orders, order_blocks, size
+from quartet.arena.standings import standard_error
 from quartet.arena.store import read_lines
 from quartet.arena.unit import GameResult
 
@@ -74,9 +75,8 @@ class OpponentScore:
 
     @property
     def error(self) -> float:
-        """Standard error of `share` over blocks, nan for fewer than two."""
-        means = [fmean(block) for block in self.blocks.values()]
-        return stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
+        """Standard error of `share` over blocks; nan if all blocks scored the same."""
+        return standard_error([fmean(block) for block in self.blocks.values()])
 
     @property
     def theirs(self) -> float:
@@ -235,7 +235,8 @@ class RatingRecord(msgspec.Struct, frozen=True):
         day: The date, such as 2026-11-23.
         commit: The checkout's commit, in words.
         player: The rated player.
-        opponents: The opponents; commits by their whole ids.
+        opponents: The opponents; commits by their whole ids. One that has several seats at every
+            table is named as often.
         conditions: Clock, nodes and all else that decides which ratings can be compared.
         seed: The run's seed.
         games: Number of games.

@@ -113,7 +113,8 @@ def _replace(path: Path, before: str, note: Note) -> Path:
     text = note.text(int(path.name[:3]))
     if note.decision == OPEN:
         starts = f"{re.escape(DECISION)}|{re.escape(OLD_DECISION)}"
-        by_hand = re.search(f"^(?:{starts})(.+)", before, re.MULTILINE)
+        # a paragraph, or an item of a list
+        by_hand = re.search(rf"^(?:{starts})(.+(?:\n(?!- ).+)*)", before, re.MULTILINE)
         if by_hand:
             text = text.replace(f"{DECISION}{OPEN}\n", f"{DECISION}{by_hand[1]}\n")
     write_whole(path, text.encode())

@@ -26,6 +26,8 @@ R_END = 0.002
 """The last learning rate a / c^2, as fishtest and OpenBench propose."""
 SIGMA = 0.25
 """CMA-ES's first standard deviation, as a fraction of a parameter's range. Not tuned."""
+SEEDS = 2**32
+"""Number of seeds of the libraries; greater and negative ones wrap around."""
 BEST = 0.1
 """The Parzen estimators answer with the mean of this fraction of their trials. The best trial alone
 was the luckiest one."""
@@ -215,10 +217,12 @@ class Cma:
     def __init__(self, parameters: list[Parameter], *, batch: int = 16, seed: int = 1) -> None:
         """Start an optimisation with `batch` settings per generation.
 
-        Raises QuartetError for a single parameter, or if cma is not installed.
+        Raises QuartetError for a single parameter or trial, or if cma is not installed.
         """
         if len(parameters) < 2:
             raise QuartetError("CMA-ES tunes two parameters at least; choose --method spsa")
+        if batch < 2:
+            raise QuartetError("CMA-ES takes two trials per batch at least")
         try:
             import cma  # noqa: PLC0415  (an extra)
             import numpy as np  # noqa: PLC0415  (cma requires it)
@@ -226,7 +230,7 @@ class Cma:
             raise QuartetError(_missing()) from None
         self._parameters = parameters
         self._start = _start(parameters)
-        random = np.random.default_rng(seed)  # not numpy's shared generator
+        random = np.random.default_rng(seed % SEEDS)  # not numpy's shared generator
         options = {
             "bounds": [0, 1],
             "popsize": batch,
@@ -272,7 +276,9 @@ class Parzen:
         self._start = _start(parameters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # optuna calls both options experimental
-            sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
+            sampler = optuna.samplers.TPESampler(
+                seed=seed % SEEDS, multivariate=True, constant_liar=True
+            )
         self._study: Any = optuna.create_study(direction="maximize", sampler=sampler)
         self._ranges = {
             parameter.name: optuna.distributions.FloatDistribution(0, 1) for parameter in parameters

@@ -11,6 +11,11 @@ from statistics import fmean, stdev
 from quartet.arena.unit import GameResult, Use
 
 
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean, nan if all values are the same."""
+    return stdev(values) / math.sqrt(len(values)) if len(set(values)) > 1 else math.nan
+
+
 @dataclass
 class PlayerStats:
     """One player's figures. A game in which it has several seats counts once for each.
@@ -47,9 +52,7 @@ class PlayerStats:
     @property
     def error(self) -> float:
         """Standard error of `share` over blocks; nan if all blocks scored the same."""
-        if len(set(self.shares)) < 2:
-            return math.nan
-        return stdev(self.shares) / math.sqrt(len(self.shares))
+        return standard_error(self.shares)
 
     @property
     def depth(self) -> float:

@@ -15,6 +15,7 @@ import msgspec
 
 from core.errors import QuartetError
 from quartet.arena import builds, notes, records, runner
+from quartet.arena.fingerprints import reviewer_fingerprint
 from quartet.arena.unit import GameResult
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import RenamedOption, worker_options
@@ -95,6 +96,7 @@ def command(
         "kind": "calibrate",
         "game": game,
         "engine": engine,
+        "fingerprint": reviewer_fingerprint(game, engine),
         "nodes": nodes,
         "seed": seed,
         "positions": positions,

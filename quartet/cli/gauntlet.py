@@ -254,17 +254,25 @@ def record_of(found: Outcome, settings: RunOptions, folder: Path) -> RatingRecor
     config = found.config
     result = gauntlet.rate(found.results, config.seats)
     known = catalogue.known
+    opponents: Sequence[int] = range(1, len(config.players))
+    if [group.name for group in found.groups] == [opponents_of.FIXED]:
+        opponents = found.groups[0].tables[0][1:]
     return RatingRecord(
         day=notes.today().isoformat(),
         commit=notes.commit(),
         player=config.players[0].command,
-        opponents=[opponent.command for opponent in config.players[1:]],
+        opponents=[config.players[number].command for number in opponents],
         conditions={
             "clock": " ".join(settings.clock),
             "nodes": " ".join(settings.nodes),
             "options": " ".join(sorted(settings.variants)),
             "how": "in process" if config.in_process else "programs",
             "cores": str(config.cores),
+            **{
+                name: "on" if value is True else f"{value:g}"
+                for name, value in settings.changed.items()
+                if name not in {"cores", "in_process"}
+            },
         },
         seed=config.seed,
         games=len(found.results),

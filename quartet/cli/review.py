@@ -12,7 +12,9 @@ import click
 import msgspec
 
 from core.errors import QuartetError
+from quartet import registry
 from quartet.arena import runner
+from quartet.arena.fingerprints import reviewer_fingerprint
 from quartet.cli.following import log_files
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import worker_options
@@ -147,6 +149,11 @@ def command(
         "logs": [str(path) for path in files],
         "game": settings.game,
         "engines": list(settings.engines),
+        "fingerprints": [
+            reviewer_fingerprint(name, engine)
+            for name in ([game] if game is not None else registry.GAMES)
+            for engine in settings.engines
+        ],
         "nodes": nodes,
         "thresholds": list(bounds),
         "candidates": candidates,
@@ -179,13 +186,11 @@ def command(
 
 def _one(found: Review, html: Path | None, *, as_json: bool) -> None:
     """Write and print a review."""
-    html = None if found.complaint else html
-    if html is not None:
+    print(msgspec.json.encode(found).decode() if as_json else "\n".join(text.lines(found)))
+    if html is not None and not found.complaint:
         _write(html, page(found))
-    if as_json:
-        print(msgspec.json.encode(found).decode())
-    else:
-        print("\n".join(text.lines(found)) + (f"\n\npage: {html}" if html else ""))
+        if not as_json:
+            print(f"\npage: {html}")
 
 
 def _pages(folder: Path, reviews: Sequence[Review], found: Summary) -> None:
@@ -220,8 +225,6 @@ def _thresholds(given: str) -> tuple[float, ...]:
 
 def _digest(file: Path | None) -> str:
     """Return a digest of the calibrations: others give another review."""
-    from quartet import registry  # noqa: PLC0415
-
     files = [file] if file else [calibrations.place_of(name) for name in registry.GAMES]
     data = b"".join(path.read_bytes() for path in files if path.is_file())
     return hashlib.sha256(data).hexdigest()[:16]

@@ -21,7 +21,7 @@ from rich.console import Console, RenderableType
 
 from core.errors import QuartetError
 from quartet.arena import builds, notes, runner
-from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
+from quartet.arena.config import DEFAULTS, GameUnit, PlayerConfig, RunConfig
 from quartet.arena.fingerprints import fingerprint
 from quartet.arena.records import Records
 from quartet.arena.schedule import Schedule
@@ -251,6 +251,13 @@ class RunOptions:
         start.position(known.position)
         seating.start_environment(known, start, specs)
         return config
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The fields with another value than their default, but for the seed."""
+        return {
+            name: v for name, v in self.fields.items() if v != DEFAULTS[name] and name != "seed"
+        }
 
     @property
     def is_silent(self) -> bool:

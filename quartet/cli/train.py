@@ -74,6 +74,7 @@ LOSSES = ".losses.jsonl"
 )
 @click.option(
     "--seed",
+    type=click.IntRange(min=0),
     default=1,
     show_default=True,
     help="Seed of first weights, order and symmetries.",

@@ -51,7 +51,8 @@ MAX_LINES = 20
     "--games",
     type=click.IntRange(min=1),
     required=True,
-    help="Games of the run, rounded up to whole batches.",
+    help="Games of the run, rounded up to whole trials; with CMA-ES and Parzen estimators to whole "
+    "batches.",
 )
 @click.option(
     "--method",
@@ -153,6 +154,8 @@ def command(
         trials = TrialGames(config, written, pairs, [table[1:] for table in drawn])
     gains = {"a_ratio": a_ratio, "alpha": alpha, "gamma": gamma}
     optimiser = optimiser_of(method, chosen, trials, games, batch, config.seed, gains)
+    unit = trials.trial_games * (1 if method == "spsa" else batch)
+    total = -(-games // unit) * unit
     facts = {
         "parameters": [msgspec.to_builtins(parameter) for parameter in chosen],
         "method": method,
@@ -172,7 +175,7 @@ def command(
             records,
             lambda done: tuning.schedule(trials, optimiser, done, games, names, trajectory.add),
             lambda _: table(start, trajectory.steps),
-            games,
+            total,
         )
         best = optimiser.best()
         tuned = written(tuple(p.rounded(v) for p, v in zip(chosen, best, strict=True)))
@@ -291,13 +294,16 @@ def with_values(game: str, player: str, parameters: Sequence[Parameter], values:
 def command_of(settings: RunOptions, game: str, new: str, old: str, after: int) -> str:
     """Return the command of a sequential test of the tuned player against the old one.
 
-    It plays as the tuning did, from openings after the first `after`.
+    It plays as the tuning did, from openings after the first `after`. Limits of single players are
+    left out: the test has other players.
     """
     words = ["quartet", "sprt", game, new, old]
-    words += ["--in-process"] if settings.fields["in_process"] else []
+    for name, value in settings.changed.items():
+        words.append(f"--{name.replace('_', '-')}")
+        words += [] if value is True else [str(value)]
     for option, texts in (
-        ("--nodes", settings.nodes),
-        ("--clock", settings.clock),
+        ("--nodes", [text for text in settings.nodes if "=" not in text]),
+        ("--clock", [text for text in settings.clock if "=" not in text]),
         ("--option", settings.variants),
     ):
         words += [word for text in texts for word in (option, text)]
