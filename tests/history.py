@@ -43,7 +43,7 @@ def complaints(root: Path, first: str = FIRST) -> list[str]:
             found.append(f"{commit}: {len(subject)} characters, {LENGTH} are allowed: {subject}")
         if re.match(r"(?i)wip\b|(fixup|squash|amend)!", subject):
             found.append(f"{commit}: finish the commit or squash it: {subject}")
-        elif not re.match(r"[a-z][a-z0-9 ,/_-]*: \S", subject):
+        elif not re.match(r"[a-z][a-z0-9 ,./_-]*: \S", subject):
             found.append(f"{commit}: begin with the area, as in `area: change`: {subject}")
         if "no functional change" in subject.lower():
             found.append(f'{commit}: move "No functional change" into the body: {subject}')

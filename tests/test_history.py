@@ -34,7 +34,7 @@ def commit(repository: Path, *subjects: str) -> None:
 
 
 def test_good_subjects(repository: Path) -> None:
-    commit(repository, "arena: keep results in one store", "x: " + "x" * 69, "docs: say WIP")
+    commit(repository, "core.nn: keep results in one store", "x: " + "x" * 69, "docs: say WIP")
     assert history.complaints(repository) == []
 
 
