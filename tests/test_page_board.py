@@ -99,9 +99,15 @@ def edit_and_play(browser: Any, server: Server, game: str) -> None:
         f"expected => JSON.stringify(({PIECES})()) === JSON.stringify(expected)", arg=expected
     )
     cell = cells[int(whole[0][0])]
-    tab.find('[data-brush="none"]').click()
+    remover = tab.find('[data-brush="none"]')
+    remover.evaluate("brush => { brush.kept = true; }")
+    remover.click()
+    assert remover.evaluate("brush => brush === document.activeElement")
     tab.page.mouse.click(*tab.place(cell))
     assert len(board(tab)) == len(whole[:40]) - 1
+    with tab.page.expect_response("**/api/compose"):
+        tab.page.mouse.click(*tab.place(cell))
+    assert remover.evaluate("brush => brush.kept"), "a new element would lose a click"
     tab.find("#cancel").click()
     tab.find("#line .chip").wait_for()
     assert (board(tab), text(tab)) == (whole, after)

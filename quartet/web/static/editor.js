@@ -136,9 +136,33 @@ export async function board(main, { parameters, games }) {
     draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, text: null, implied: found.implied };
     engine.stop();
     openings.moved();
+    offerBrushes();
     offerCells();
     await compose();
   });
+  /** Make the brushes, once per draft: a new element would lose a click that has begun, and the focus. */
+  function offerBrushes() {
+    const brush = (number, content, label) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "data-brush": number ?? "none",
+          "aria-label": label,
+          onclick: () => {
+            draft.brush = number;
+            showState();
+          },
+        },
+        content,
+      );
+    const name = ([owner, mark]) => (owner == null ? mark : `${about.labels[owner]} ${mark}`);
+    fill(
+      palette,
+      draft.palette.map((piece, i) => brush(i, sample(piece), name(piece))),
+      brush(null, "✕", t("empty_cell")),
+    );
+  }
   function offerCells() {
     const free = position.board.cells.filter(c => c[3] !== "wall").map(c => ({ parts: [c[0]] }));
     chooser.offer(null);
@@ -220,29 +244,7 @@ export async function board(main, { parameters, games }) {
       sides,
       about.labels.map((label, seat) => h("option", { value: seat, selected: seat === draft?.toMove }, label)),
     );
-    if (draft) {
-      const brush = (number, content, label) =>
-        h(
-          "button",
-          {
-            type: "button",
-            "data-brush": number ?? "none",
-            "aria-label": label,
-            "aria-pressed": String(draft.brush === number),
-            onclick: () => {
-              draft.brush = number;
-              showState();
-            },
-          },
-          content,
-        );
-      const name = ([owner, mark]) => (owner == null ? mark : `${about.labels[owner]} ${mark}`);
-      fill(
-        palette,
-        draft.palette.map((piece, i) => brush(i, sample(piece), name(piece))),
-        brush(null, "✕", t("empty_cell")),
-      );
-    }
+    if (draft) for (const brush of palette.children) brush.setAttribute("aria-pressed", String(brush.dataset.brush === String(draft.brush ?? "none")));
     const cut = guarded(length => load({ ...source, moves: moves.slice(0, length) }));
     line.hidden = !!draft || !moves.length;
     fill(
