@@ -25,6 +25,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sysconfig
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -155,15 +156,22 @@ def install(extras: set[str]) -> str | None:
     of a failure.
 
     Without the first step pip would download the build requirements into a temporary folder each
-    time.
+    time. Bytecode is compiled afterwards, because pip uses only one core for it.
     """
-    pip = [str(BIN / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    python = str(BIN / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     description = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    log = logged([*pip, *description["build-system"]["requires"]])
+    log = logged([*pip, *description["build-system"]["requires"], "--no-compile"])
     if log is not None:
         return log
     names = f"[{','.join(sorted(extras))}]" if extras else ""
-    return logged([*pip, "--no-build-isolation", "-e", f".{names}"])
+    log = logged([*pip, "--no-build-isolation", "-e", f".{names}", "--no-compile"])
+    if log is None:
+        base = {"base": str(VENV), "platbase": str(VENV)}
+        packages = sysconfig.get_path("purelib", "venv", base)
+        # Some packages have templates that are no Python, so a failure means nothing.
+        logged([python, "-m", "compileall", "-qq", "-j", "0", packages])
+    return log
 
 
 def make() -> None:

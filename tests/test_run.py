@@ -61,7 +61,10 @@ class Home:
 
     def _logged(self, command: list[str]) -> str | None:
         words = " ".join(command[1:])
-        self.calls.append("venv" if " venv " in words else words.rpartition(" install ")[2])
+        if "compileall" in words:
+            return "a template that is no Python"
+        what = words.rpartition(" install ")[2].removesuffix(" --no-compile")
+        self.calls.append("venv" if " venv " in words else what)
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, BaseException):
             raise outcome
