@@ -23,6 +23,7 @@ from quartet.cli import build_tools
 from tests import checkout
 from tests.games import ROOT
 from tests.linegames import NAMES
+from tests.tools import fast_compiler
 
 COMMIT = "0123456789ab"
 FAST = {"QUARTET_NODES": "100"}
@@ -116,9 +117,9 @@ class Installed:
         home = checkout.copy_built(folder / "checkout")
         (home / "built.txt").write_text(f"commit {COMMIT}")
         words = ("--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation")
-        done = checkout.python(
-            home, "-m", "pip", *words, "--wheel-dir", str(folder), ".", QUARTET_BUILD="release"
-        )
+        words += ("--wheel-dir", str(folder), ".")
+        compiler = fast_compiler(folder)
+        done = checkout.python(home, "-m", "pip", *words, QUARTET_BUILD="release", CC=compiler)
         assert done.returncode == 0, done.stderr
         (self.wheel,) = folder.glob("*.whl")
         self.folder = folder / "elsewhere"
