@@ -66,6 +66,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+BY_GAME = pytest.mark.parametrize(
+    ("tab", "game"),
+    [(LANGUAGES[number % 2], game) for number, game in enumerate(registry.GAMES)],
+    indirect=["tab"],
+)
+"""Every game in one of the languages: text that is left in English is so in both of them, and
+tests/test_words.py compares their words."""
+
+
 @pytest.fixture(params=LANGUAGES)
 def tab(request: pytest.FixtureRequest, browser: Any, server: Server) -> Iterator[Tab]:
     context = browser.new_context(locale=request.param)
@@ -102,7 +111,7 @@ def complaint(tab: Tab) -> None:
     assert english(tab) == []
 
 
-@pytest.mark.parametrize("game", registry.GAMES)
+@BY_GAME
 def test_a_game_is_set_up_played_and_reviewed(tab: Tab, game: str) -> None:
     tab.go("#/")
     tab.find(f'input[value="{game}"]').check()
@@ -170,7 +179,7 @@ def test_a_game_between_programs(tab: Tab) -> None:
     assert english(tab) == []
 
 
-@pytest.mark.parametrize("game", registry.GAMES)
+@BY_GAME
 def test_a_position_is_set_up(tab: Tab, game: str) -> None:
     """It is refused, analysed, and looked up in games, too."""
     tab.go(f"#/board?game={game}")

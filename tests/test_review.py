@@ -325,7 +325,7 @@ def test_random_players_are_less_accurate_than_the_bot(game: str) -> None:
     """Also where they have lost so early that most of their moves lose nothing."""
     seats = Game(game).info.players
     by_player: dict[str, list[figures.WeightedLoss]] = {"bot": [], "random": []}
-    for number in range(4):
+    for number in range(2):
         names = ["bot" if (seat + number) % 2 else "random" for seat in range(seats)]
         found = reviewed(played(game, *names, seed=38 + number), nodes=None)
         for place, decision in figures.weighted_losses(found.start, found.turns).items():
