@@ -116,8 +116,8 @@ class Installed:
         """Build it. Raises AssertionError if that fails."""
         home = checkout.copy_built(folder / "checkout")
         (home / "built.txt").write_text(f"commit {COMMIT}")
-        words = ("--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation")
-        words += ("--wheel-dir", str(folder), ".")
+        words = ["--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation"]
+        words += ["--wheel-dir", str(folder), "."]
         compiler = fast_compiler(folder)
         done = checkout.python(home, "-m", "pip", *words, QUARTET_BUILD="release", CC=compiler)
         assert done.returncode == 0, done.stderr
