@@ -160,12 +160,13 @@ def install(extras: set[str]) -> str | None:
     """
     python = str(BIN / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    pip.append("--no-compile")
     description = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    log = logged([*pip, *description["build-system"]["requires"], "--no-compile"])
+    log = logged([*pip, *description["build-system"]["requires"]])
     if log is not None:
         return log
     names = f"[{','.join(sorted(extras))}]" if extras else ""
-    log = logged([*pip, "--no-build-isolation", "-e", f".{names}", "--no-compile"])
+    log = logged([*pip, "--no-build-isolation", "-e", f".{names}"])
     if log is None:
         base = {"base": str(VENV), "platbase": str(VENV)}
         packages = sysconfig.get_path("purelib", "venv", base)

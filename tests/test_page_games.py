@@ -4,6 +4,7 @@ programs."""
 from __future__ import annotations
 
 import sys
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def by_keys(tab: Tab, random: Random) -> None:
     tab.wait_turns(before + 1)
 
 
-def play(tab: Tab, game: str, way: Callable[[Tab, Random], None], most: int = 1000) -> int:
+def play(tab: Tab, game: str, way: Callable[[Tab, Random], None], most: float = inf) -> int:
     """Play a game to its end, or to `most` moves of the human; return their number."""
     known = next(g for g in tab.ask("games")["games"] if g["name"] == game)
     tab.go("#/")
@@ -113,7 +114,7 @@ def check_game(browser: Any, server: Server, game: str, way: str) -> None:
     context = browser.new_context(has_touch=way == "touch", locale="en-GB")
     tab = Tab(context, server)
     tab.enter()
-    assert play(tab, game, WAYS[way], most=1000 if way == "mouse" else 8) > 1
+    assert play(tab, game, WAYS[way], most=inf if way == "mouse" else 8) > 1
     if tab.state() == "asking":
         for _ in range(2):
             tab.find("#resign").click()

@@ -63,7 +63,7 @@ class Home:
         words = " ".join(command[1:])
         if "compileall" in words:
             return "a template that is no Python"
-        what = words.rpartition(" install ")[2].removesuffix(" --no-compile")
+        what = words.rpartition(" install --no-compile ")[2]
         self.calls.append("venv" if " venv " in words else what)
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, BaseException):
