@@ -17,7 +17,7 @@ import pytest
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
-from tests.processes import command, living_children, outliving
+from tests.processes import command, outliving
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -377,9 +377,7 @@ def test_a_program_is_killed_from_outside(page: Page) -> None:
 def test_the_process_of_a_match_is_killed(page: Page) -> None:
     match = page.match("ataxx", PERSON, RANDOM)
     page.asking(match)
-    for process in living_children(page.process.pid):
-        if "resource_tracker" not in " ".join(command(process)):
-            process.kill()
+    page.kill_workers()
     found = page.ended(match)
     assert found["error"] == "its process has died"
     page.post(f"/api/matches/{match}/move", {"step": 0, "text": "MOVE 1 1 2 2"}, 409)

@@ -13,7 +13,6 @@ import quartet
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs import jsonl, official
-from tests.processes import command, living_children
 from tests.webserver import Page, serving, wait_for
 
 if TYPE_CHECKING:
@@ -244,17 +243,9 @@ def test_a_killed_analysis_worker_is_replaced(page: Page) -> None:
     key = analysis(page, {"game": "ataxx"})
     with page.follow(f"analysis/{key}") as tab:
         tab.until("state", "line")
-        workers = [
-            process
-            for process in living_children(page.process.pid)
-            if "resource_tracker" not in " ".join(command(process))
-        ]
-        for process in workers:
-            process.kill()
+        page.kill_workers()
         (end,) = tab.until("end")
     assert end["error"] == "its process has died"
-    # The spare worker was killed too; a task that starts before its end would get it.
-    wait_for(lambda: not living_children(page.process.pid) & {*workers})
     again = analysis(page, {"game": "ataxx"}, nodes=100)
     wait_for(lambda: page.get(f"/api/analyses/{again}")["over"])
     assert page.get(f"/api/analyses/{again}")["best"]["move"]

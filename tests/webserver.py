@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import psutil
 
 from tests.games import ROOT
+from tests.processes import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,6 +102,17 @@ class Page:
     def ended(self, match: str) -> Any:
         """Wait until a match has ended; return its state."""
         return wait_for(lambda: found if (found := self.state(match))["ended"] else None)
+
+    def kill_workers(self) -> None:
+        """Kill all workers, the spare one too, and wait until the server knows that."""
+        workers = [
+            process
+            for process in psutil.Process(self.process.pid).children()
+            if "resource_tracker" not in " ".join(command(process))
+        ]
+        for process in workers:
+            process.kill()
+        wait_for(lambda: not any(process.is_running() for process in workers))
 
     @contextmanager
     def follow(self, *topics: str, after: str = "") -> Iterator[Follower]:
