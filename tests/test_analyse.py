@@ -21,28 +21,14 @@ from core.limits import Limits, SearchInfo
 from core.rules import Move, Position
 from quartet import registry
 from quartet.cli import analyse
+from tests.commands import quartet, refusal
 from tests.games import GameUnderTest
 
 ROOT = Path(__file__).parent.parent
 
 
-def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "quartet", "analyse", *arguments]
-    done = subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=600,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    return done
-
-
 def test_reports_of_an_engine(whole_game: GameUnderTest) -> None:
-    data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--json").stdout)
+    data = json.loads(quartet("analyse", whole_game.name, "--nodes", "3000", "--json").stdout)
     start = whole_game.reference.start()
     assert data["position"] == start.text()
     assert tuple(data["move"]) in start.legal()
@@ -52,7 +38,7 @@ def test_reports_of_an_engine(whole_game: GameUnderTest) -> None:
         line["nodes"] for line in data["lines"]
     )
     assert not data["interrupted"]
-    said = quartet(whole_game.name, "--nodes", "3000").stdout.splitlines()
+    said = quartet("analyse", whole_game.name, "--nodes", "3000").stdout.splitlines()
     assert said[-1].startswith(f"best: {data['best']} ")
     shown = said[said.index(analyse.HEAD) + 1 : -1]
     table = next((at for at, row in enumerate(shown) if row.startswith("move ")), len(shown))
@@ -68,7 +54,15 @@ def test_a_position_and_a_player_can_be_chosen(game: GameUnderTest) -> None:
     position = game.fast.parse(start.play(start.legal()[0]).text())
     data = json.loads(
         quartet(
-            game.name, "--position", position.text(), "--player", name, "--nodes", "50", "--json"
+            "analyse",
+            game.name,
+            "--position",
+            position.text(),
+            "--player",
+            name,
+            "--nodes",
+            "50",
+            "--json",
         ).stdout
     )
     assert tuple(data["move"]) in position.legal()
@@ -78,13 +72,12 @@ def test_a_position_and_a_player_can_be_chosen(game: GameUnderTest) -> None:
 def test_a_game_without_an_engine_gives_one_line() -> None:
     for name in registry.GAMES:
         if not registry.has(name, "engine"):
-            done = quartet(name, code=2)
-            assert (done.stdout, done.stderr) == ("", f"quartet: {name} has no engine yet\n")
+            assert refusal("analyse", name) == f"{name} has no engine yet"
 
 
 def test_a_finished_game_is_rejected() -> None:
-    done = quartet("ataxx", "--player", "greedy", "--position", "xxxxxxx/7/7/7/7/7/7 o 0 9", code=2)
-    assert done.stderr == "quartet: the game is over in this position\n"
+    given = ("--player", "greedy", "--position", "xxxxxxx/7/7/7/7/7/7 o 0 9")
+    assert refusal("analyse", "ataxx", *given) == "the game is over in this position"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -178,14 +171,16 @@ def test_candidates_are_shown_as_a_table(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_best_lines_are_shown(whole_game: GameUnderTest) -> None:
     if not can(whole_game.engine(), MULTIPV):
-        done = quartet(whole_game.name, "--lines", "2", code=2)
-        assert done.stderr == "quartet: this player shows only one line: omit --lines\n"
+        said = refusal("analyse", whole_game.name, "--lines", "2")
+        assert said == "this player shows only one line: omit --lines"
         return
-    data = json.loads(quartet(whole_game.name, "--nodes", "3000", "--lines", "3", "--json").stdout)
+    data = json.loads(
+        quartet("analyse", whole_game.name, "--nodes", "3000", "--lines", "3", "--json").stdout
+    )
     latest = {line["rank"]: line for line in data["lines"]}
     assert [*latest] == [1, 2, 3]
     assert len({line["line"][0] for line in latest.values()}) == 3
     assert data["score_unit"] == score_unit(whole_game.engine())
-    said = quartet(whole_game.name, "--nodes", "3000", "--lines", "3").stdout
+    said = quartet("analyse", whole_game.name, "--nodes", "3000", "--lines", "3").stdout
     assert f"score: {data['score_unit']}\n" in said
     assert " 3. " in said

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
@@ -29,28 +27,13 @@ from quartet.judge.seats.lines import LineSeat
 from quartet.judge.seats.person import PersonSeat
 from quartet.judge.seats.players import PERSON, PlayerSpec
 from quartet.judge.seats.seating import START, start_environment
+from tests.commands import quartet, refusal
 
 ROOT = Path(__file__).parent.parent
 DOUBLE = ROOT / "tests" / "programs_lines" / "uai_engine.py"
 ENGINE = f"uai:{shlex.join([sys.executable, str(DOUBLE)])}"
 FOREIGN = shlex.join([sys.executable, "-m", "ataxx", "--player", "greedy"])
 OTHER = "x5o/6o/7/7/7/7/o5x x 1 2"
-
-
-def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "quartet", *arguments]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=env,
-        check=False,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    return done
 
 
 # The book
@@ -232,7 +215,7 @@ def test_a_match_from_an_opening(programs: tuple[str, str], tmp_path: Path) -> N
     assert ": ok, " in quartet("replay", "ataxx", str(log), "--quiet").stdout
     said = quartet("replay", "ataxx", str(log), "--at", "6", "--ask", "greedy").stdout
     assert "6 FIRST: MOVE" in said
-    said = quartet("replay", "ataxx", str(log), "--at", "3", "--ask", "greedy", code=2).stderr
+    said = refusal("replay", "ataxx", str(log), "--at", "3", "--ask", "greedy")
     assert "no player is asked at ply 3; the log has plies 4 to " in said
 
 
@@ -277,10 +260,7 @@ def test_an_engine_is_asked_in_a_game_from_an_opening(tmp_path: Path) -> None:
 def test_foreign_programs_cannot_start_from_an_opening(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
-    done = quartet(*arguments, code=2, cwd=tmp_path)
-    assert done.stdout == ""
-    assert "cannot know where the game starts" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert "cannot know where the game starts" in refusal(*arguments, cwd=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -297,19 +277,8 @@ def test_foreign_programs_cannot_start_from_an_opening(
     ],
 )
 def test_bad_input_gets_one_line(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    done = quartet(
-        "tournament",
-        "ataxx",
-        "--player",
-        "a=greedy",
-        "--player",
-        "b=random",
-        *arguments,
-        code=2,
-        cwd=tmp_path,
-    )
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
+    players = ("--player", "a=greedy", "--player", "b=random")
+    assert words in refusal("tournament", "ataxx", *players, *arguments, cwd=tmp_path)
 
 
 def run(tmp_path: Path, *arguments: str) -> tuple[dict[str, Any], list[str]]:

@@ -20,8 +20,8 @@ from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import seating, versions
 from quartet.judge.seats.players import PlayerSpec
+from tests.commands import refusal
 from tests.games import ROOT
-from tests.test_match_lines import quartet
 from tests.tools import fast_compiler
 
 SETUP = """
@@ -239,14 +239,13 @@ def test_an_agent_without_the_needed_ability_is_rejected(checkout: Path, cache: 
 
 
 def test_the_test_set_is_rejected(cache: Path) -> None:
-    done = quartet("sprt", "ugolki", "bot", "git:main:pool:2", code=2)
-    assert "pool:2 is in the test set" in done.stderr
+    said = refusal("sprt", "ugolki", "bot", "git:main:pool:2")
+    assert "pool:2 is in the test set" in said
 
 
 def test_commits_are_rejected_in_process_by_tournament(cache: Path) -> None:
-    done = quartet("sprt", "ataxx", "bot", "git:main", "--in-process", code=2)
-    why = "--in-process is for this checkout's players, not for git:main"
-    assert done.stderr.strip() == f"quartet: {why}"
+    said = refusal("sprt", "ataxx", "bot", "git:main", "--in-process")
+    assert said == "--in-process is for this checkout's players, not for git:main"
 
 
 @pytest.mark.slow

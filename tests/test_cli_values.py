@@ -14,24 +14,10 @@ import pytest
 from rich.console import Console
 
 from quartet.cli import tables
+from tests.commands import refusal
 from tests.games import ROOT
 
 PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--crowded"]
-
-
-def complaint(*arguments: str) -> str:
-    """Return the single line of a command that rejects its options."""
-    done = subprocess.run(
-        [sys.executable, "-m", "quartet", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    return done.stderr
 
 
 @pytest.mark.parametrize(
@@ -66,7 +52,7 @@ def complaint(*arguments: str) -> str:
     ],
 )
 def test_such_a_value_is_rejected(arguments: list[str], says: str) -> None:
-    assert re.search(says, complaint(*arguments))
+    assert re.search(says, refusal(*arguments))
 
 
 def test_ctrl_c_ends_a_deep_perft() -> None:

@@ -22,7 +22,7 @@ from quartet.arena import records
 from quartet.bench import endgames
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
-from tests.test_match_lines import quartet
+from tests.commands import quartet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,21 +21,9 @@ from quartet.arena import gauntlet, schedule
 from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.gauntlet import OpponentGroup, OpponentScore
 from quartet.arena.unit import GameResult, Use
+from tests.commands import quartet, refusal
 
 QUICK = ("--in-process", "--nodes", "20", "--jobs", "1", "--crowded")
-
-
-def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run `quartet`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "quartet", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=registry.ROOT,
-    )
-    assert done.returncode == code, done.stderr
-    return done
 
 
 def outcome(*arguments: str) -> dict[str, Any]:
@@ -169,8 +157,7 @@ def test_both_sets_of_the_pool(tmp_path: Path) -> None:
     plan = json.loads((tmp_path / "run.json").read_text())
     for tables in (plan["tables"][:1], plan["tables"][:-1]):
         (tmp_path / "run.json").write_text(json.dumps({**plan, "tables": tables}))
-        said = quartet("runs", str(tmp_path), code=2).stderr
-        assert said == "quartet: the games on record are not those of the plan\n"
+        assert refusal("runs", str(tmp_path)) == "the games on record are not those of the plan"
 
 
 def test_a_fixed_table_is_played(tmp_path: Path) -> None:
@@ -226,5 +213,5 @@ def test_bad_input(arguments: tuple[str, ...], words: str) -> None:
 
 
 def test_games_without_a_pool() -> None:
-    done = quartet("gauntlet", "ataxx", "--pool", "train", code=2)
-    assert done.stderr.startswith("quartet: ataxx has no pool of opponents")
+    said = refusal("gauntlet", "ataxx", "--pool", "train")
+    assert said.startswith("ataxx has no pool of opponents")

@@ -18,7 +18,7 @@ from quartet.arena.store import read_lines
 from quartet.cli.gauntlet import standing
 from quartet.judge.seats import versions
 from quartet.registry import GAMES, is_held_out, is_player
-from tests.test_match_lines import quartet
+from tests.commands import quartet, refusal
 
 KEPT = RatingRecord(
     day="2026-11-23", commit="0" * 40, player="bot", opponents=["greedy"], conditions={"nodes": "9"},
@@ -100,8 +100,8 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
     listed = json.loads(quartet("runs", "--json", cwd=tmp_path).stdout)
     assert {(line["kind"], line["state"]) for line in listed} == {("gauntlet", "finished")}
     assert "finished; " in quartet("runs", listed[0]["folder"], cwd=tmp_path).stdout
-    said = quartet("gauntlet", "connexion", "--curve", code=2, cwd=tmp_path).stderr
-    assert said == "quartet: no rating of connexion is kept below docs/ratings yet\n"
+    said = refusal("gauntlet", "connexion", "--curve", cwd=tmp_path)
+    assert said == "no rating of connexion is kept below docs/ratings yet"
 
 
 def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
     games = (tmp_path / found["records"] / "games.jsonl").read_text().splitlines()
     seats = [tuple(json.loads(line)["seats"]) for line in games]
     assert len(set(seats)) == 24
-    few = quartet("gauntlet", "ugolki", "random", *against[:4], *short, code=2, cwd=tmp_path)
-    assert "takes 3 opponents at least" in few.stderr
+    few = refusal("gauntlet", "ugolki", "random", *against[:4], *short, cwd=tmp_path)
+    assert "takes 3 opponents at least" in few
 
 
 def test_ratings_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_ratings_under_other_conditions_are_not_compared(tmp_path: Path) -> None
 
 
 def test_commits_are_rejected_in_process() -> None:
-    done = quartet("gauntlet", "ataxx", "--in-process", code=2)
-    assert "--in-process is for this checkout's players" in done.stderr
+    said = refusal("gauntlet", "ataxx", "--in-process")
+    assert "--in-process is for this checkout's players" in said
 
 
 def test_against_the_pool_it_is_the_former_exam_with_a_rating(tmp_path: Path) -> None:
@@ -184,5 +184,4 @@ def test_one_command_plays_the_curve_over_time(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_factors(words: tuple[str, ...], why: str) -> None:
-    assert why in quartet("gauntlet", "ataxx", "--in-process", "--against", "random", *words,
-                          code=2).stderr  # fmt: skip
+    assert why in refusal("gauntlet", "ataxx", "--in-process", "--against", "random", *words)

@@ -26,6 +26,7 @@ from quartet.judge.seats.files import FileSeat, turn_seed
 from quartet.judge.seats.seat import Answer, Seat
 from quartet.judge.table import table_rules
 from quartet.judge.turn import Result, Turn, Verdict
+from tests.commands import quartet, refusal
 from tests.games import WATCHING
 from ugolki.geometry import SEATS
 from ugolki.reference import PASS, Position
@@ -80,30 +81,6 @@ def result_of(match: Match) -> Result:
     """Return how a finished game has ended."""
     assert match.result is not None
     return match.result
-
-
-def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run the command line; programs have no time limit unless the arguments set one."""
-    command = [sys.executable, "-m", "quartet", *arguments]
-    environment = {
-        "PYTHONPATH": str(ROOT),
-        "PATH": "/usr/bin:/bin",
-        "PYTHONIOENCODING": "utf-8",
-        "TMPDIR": tempfile.gettempdir(),
-        **WATCHING,
-    }
-    done = subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env=environment,
-        timeout=600,
-    )
-    assert done.returncode == code, done.stderr
-    return done
 
 
 def match(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -481,21 +458,7 @@ BAD = [
     ("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD]
 )
 def test_bad_input_gets_one_line(arguments: list[str], words: str) -> None:
-    command = [sys.executable, "-m", "quartet", *arguments]
-    done = subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        timeout=600,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("quartet: ")
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert words in refusal(*arguments)
 
 
 @posix

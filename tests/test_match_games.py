@@ -13,7 +13,7 @@ from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
 from quartet.judge.seats.players import PlayerSpec
-from tests.test_match import quartet
+from tests.commands import quartet, refusal
 
 MISSING = f"{Path(sys.executable).as_posix()} missing.py"
 
@@ -49,10 +49,8 @@ def test_a_command_that_cannot_be_found_is_rejected(
     log.write_text("of another game")
     for players in ((program, "greedy"), ("greedy", program)):
         arguments = ["match", name, *table_of(name, *players), "--log", str(log)]
-        done = quartet(*arguments, code=2, cwd=tmp_path)
-        assert done.stdout == ""
-        assert done.stderr.startswith("quartet: " + words.format(game=name, program=program))
-        assert done.stderr.count("\n") == 1
+        said = refusal(*arguments, cwd=tmp_path)
+        assert said.startswith(words.format(game=name, program=program))
     assert log.read_text() == "of another game"
 
 
@@ -134,8 +132,7 @@ def test_a_finished_position_is_rejected(name: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("of another game")
     arguments = [*whole_table(name), "--position", position.text(), "-l", str(log)]
-    done = quartet("match", name, *arguments, code=2)
-    assert done.stderr.endswith(": the game is over\n")
+    assert refusal("match", name, *arguments).endswith(": the game is over")
     assert log.read_text() == "of another game"
 
 

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ import pytest
 from quartet import registry
 from quartet.judge import game as games
 from quartet.judge.logs.replays import NO_FINISH
-from tests.games import WATCHING
+from tests.commands import ENVIRONMENT, quartet, refusal
 from tests.processes import living_children
 
 if TYPE_CHECKING:
@@ -32,13 +31,6 @@ BOARD = DATA / "applegame" / "example_input.txt"
 LINE_GAMES = [
     name for name in registry.GAMES if registry.load(name, "reference").INFO.lines is not None
 ]
-ENVIRONMENT = {
-    "PYTHONPATH": str(ROOT),
-    "PATH": "/usr/bin:/bin",
-    "PYTHONIOENCODING": "utf-8",
-    "TMPDIR": tempfile.gettempdir(),
-    **WATCHING,
-}
 ENOUGH = 60.0
 PASSER = """
 import sys, time
@@ -51,23 +43,6 @@ for line in sys.stdin:
 """A bad player of the apple game."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-
-
-def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "quartet", *arguments]
-    done = subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env=ENVIRONMENT,
-        timeout=600,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    return done
 
 
 @pytest.fixture
@@ -250,7 +225,7 @@ def test_options_override_settings(tmp_path: Path, passer: str) -> None:
     )
     assert not (tmp_path / "not.txt").exists()
     # With a program on the command line, the file there is ignored.
-    assert "two programs" in quartet("match", "applegame", passer, cwd=tmp_path, code=2).stderr
+    assert "two programs" in refusal("match", "applegame", passer, cwd=tmp_path)
 
 
 @posix
@@ -391,11 +366,7 @@ BAD = [
     ("arguments", "words"), BAD, ids=[" ".join(arguments)[:60] for arguments, _ in BAD]
 )
 def test_bad_input_gets_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
-    done = quartet("match", *arguments, code=2, cwd=tmp_path)
-    assert done.stdout == ""
-    assert done.stderr.startswith("quartet: ")
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert words in refusal("match", *arguments, cwd=tmp_path)
 
 
 @posix
@@ -570,9 +541,7 @@ def test_a_program_is_asked_at_a_position_of_ugolki(tmp_path: Path) -> None:
     ],
 )
 def test_bad_questions_get_one_line(sample_log: Path, arguments: list[str], words: str) -> None:
-    done = quartet("replay", "connexion", str(sample_log), *arguments, code=2)
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert words in refusal("replay", "connexion", str(sample_log), *arguments)
 
 
 @pytest.fixture(autouse=True)

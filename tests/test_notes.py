@@ -14,7 +14,7 @@ from quartet import registry
 from quartet.arena import notes
 from quartet.arena.notes import Note
 from quartet.cli.run_options import without_note
-from tests.test_match_lines import quartet
+from tests.commands import quartet, refusal
 
 NOTE = Note(
     "two-words", "It may help.", "quartet sprt x", "0" * 40, 7, 12, Path("runs/x"),
@@ -129,7 +129,6 @@ def test_every_run_of_games_can_write_one(tmp_path: Path) -> None:
 
 
 def test_a_bad_note_is_rejected_before_any_game(tmp_path: Path) -> None:
-    done = quartet("sprt", *GREEDY, "--note", "no topic", code=2, cwd=tmp_path)
-    assert done.stderr.startswith("quartet: --note wants")
-    assert done.stderr.count("\n") == 1
+    said = refusal("sprt", *GREEDY, "--note", "no topic", cwd=tmp_path)
+    assert said.startswith("--note wants")
     assert not list(tmp_path.iterdir())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -17,7 +15,7 @@ from core.nn.contract import FIRST, OFF_PATH, PLAYED
 from quartet.training import samples, selfplay
 from quartet.training.samples import TAIL, SampleStore
 from quartet.training.selfplay import SelfplayUnit, play
-from tests.games import ROOT
+from tests.commands import quartet, refusal
 
 if TYPE_CHECKING:
     from core.rules import Move
@@ -217,18 +215,6 @@ def test_a_file_without_a_batch_is_rejected() -> None:
         samples.batch_of({"number": "x"}, Path("somewhere"))
 
 
-def quartet(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "quartet", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    return done
-
-
 def test_the_command_resumes(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     command = ("selfplay", "ataxx", "--nodes", "10", "--seed", "3", "--jobs", "1", "--out")
@@ -241,19 +227,16 @@ def test_the_command_resumes(tmp_path: Path) -> None:
     )
     for file in samples.files(whole):
         assert (broken / file.name).read_bytes() == file.read_bytes()
-    again = quartet(
-        "selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole), code=2
-    )
-    assert "another run" in again.stderr
-    assert again.stderr.count("\n") == 1
+    again = refusal("selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole))
+    assert "another run" in again
 
 
 @pytest.mark.parametrize("game", ["applegame", "connexion"])
 def test_a_game_without_training_is_rejected(game: str) -> None:
-    done = quartet("selfplay", game, "--games", "1", "--out", "nowhere", code=2)
-    assert f"{game} has no self-play for training" in done.stderr
-    done = quartet("train", game, ".", "--out", "nowhere", code=2)
-    assert f"{game} has a separate training command: python -m {game}.train" in done.stderr
+    said = refusal("selfplay", game, "--games", "1", "--out", "nowhere")
+    assert f"{game} has no self-play for training" in said
+    said = refusal("train", game, ".", "--out", "nowhere")
+    assert f"{game} has a separate training command: python -m {game}.train" in said
 
 
 def test_the_share_of_off_path_samples_can_be_set() -> None:

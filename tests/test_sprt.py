@@ -200,7 +200,7 @@ PAIRS = {
 
 @pytest.mark.parametrize(
     ("kind", "elo1"),
-    [*((kind, 100) for kind in PAIRS), ("chess-like", 50), ("the first player wins", 20)],
+    [*((kind, 100) for kind in PAIRS), ("chess-like", 50)],
 )
 def test_error_rates_of_pairs(kind: str, elo1: float) -> None:
     values = np.array(PAIR)

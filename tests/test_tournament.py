@@ -24,9 +24,10 @@ from quartet.arena.runner import LocalWorkers, drive
 from quartet.arena.schedule import fixed
 from quartet.arena.unit import GameResult, Played, play
 from quartet.judge.logs.jsonl import read_log
+from tests.commands import quartet, refusal
 from tests.long import cluster, kill
 from tests.processes import command, outliving
-from tests.test_match import little, quartet
+from tests.test_match import little
 from tests.test_schedule import fake
 from tests.webserver import wait_for
 
@@ -283,10 +284,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_bad_input_gives_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = quartet("tournament", "ugolki", *arguments, cwd=tmp_path, code=2)
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
+    assert message in refusal("tournament", "ugolki", *arguments, cwd=tmp_path)
 
 
 def test_the_table(tmp_path: Path) -> None:
@@ -335,18 +333,10 @@ def test_a_sequential_test_ends_both_ways(tmp_path: Path) -> None:
 
 
 def test_bad_hypotheses_are_rejected() -> None:
-    assert (
-        "use --share0 and --share1"
-        in quartet("sprt", "ugolki", "greedy", "random", "--elo1", "3", code=2).stderr
-    )
-    assert (
-        "a mean of 0.9 is impossible"
-        in quartet("sprt", "ugolki", "greedy", "random", "--share1", "0.9", code=2).stderr
-    )
-    assert (
-        "alpha 0 and beta 0.05"
-        in quartet("sprt", "ugolki", "greedy", "random", "--alpha", "0", code=2).stderr
-    )
+    test = ("sprt", "ugolki", "greedy", "random")
+    assert "use --share0 and --share1" in refusal(*test, "--elo1", "3")
+    assert "a mean of 0.9 is impossible" in refusal(*test, "--share1", "0.9")
+    assert "alpha 0 and beta 0.05" in refusal(*test, "--alpha", "0")
 
 
 @pytest.mark.slow

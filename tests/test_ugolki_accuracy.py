@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError, TextError
-from tests.test_match_lines import quartet
+from tests.commands import quartet
 from ugolki.players import player
 from ugolki.rules import Position
 from ugolki.train.__main__ import command

@@ -1,0 +1,69 @@
+"""Run the command `quartet`."""
+
+from __future__ import annotations
+
+import io
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+from quartet.cli import main
+from tests.games import ROOT, WATCHING
+
+ENVIRONMENT = {
+    "PYTHONPATH": str(ROOT),
+    "PATH": "/usr/bin:/bin",
+    "PYTHONIOENCODING": "utf-8",
+    "TMPDIR": tempfile.gettempdir(),
+    **WATCHING,
+}
+
+
+def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run a command in a clean environment, and check its exit status."""
+    done = subprocess.run(
+        [sys.executable, "-m", "quartet", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=ENVIRONMENT,
+        timeout=600,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
+
+
+def refusal(*arguments: str, cwd: Path = ROOT) -> str:
+    """Run a command that must refuse its arguments; return its only line, without "quartet: ".
+
+    It runs in this process: most of the time of a new one would be its imports.
+    """
+    out, error = io.StringIO(), io.StringIO()
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    handlers = {name: signal.getsignal(getattr(signal, name)) for name in names}
+    with (
+        chdir(cwd),
+        patch.object(sys, "argv", ["quartet", *arguments]),
+        patch.object(sys, "stdin", io.StringIO()),
+        patch.object(sys, "unraisablehook", sys.unraisablehook),
+        redirect_stdout(out),
+        redirect_stderr(error),
+    ):
+        try:
+            main.main()
+        except SystemExit as ended:
+            status = ended.code
+        finally:
+            for name, handler in handlers.items():
+                signal.signal(getattr(signal, name), handler)
+    assert (status, out.getvalue(), error.getvalue().count("\n")) == (2, "", 1), error.getvalue()
+    word, _, line = error.getvalue().rstrip("\n").partition(": ")
+    assert word == "quartet"
+    return line
