@@ -95,6 +95,11 @@ def pieces(tab: Tab) -> str:
     return str(tab.page.evaluate("() => document.querySelector('#board').innerHTML"))
 
 
+TWO_PLAYERS_AND_FOUR = pytest.mark.parametrize("game", ["ataxx", "ugolki"])
+"""For tests in which games with the same number of players do not differ."""
+
+
+@TWO_PLAYERS_AND_FOUR
 def test_lines_are_previewed_and_entered(reviewed: Tab) -> None:
     """By pointer and by focus, from the engine's lines and from the review's."""
     tab = reviewed
@@ -133,6 +138,7 @@ def test_lines_are_previewed_and_entered(reviewed: Tab) -> None:
     assert tab.find("#variation .chip").all_inner_texts() == [text]
 
 
+@TWO_PLAYERS_AND_FOUR
 def test_two_engines_analyse_side_by_side(reviewed: Tab, game: str) -> None:
     tab = reviewed
     tab.find("#two-engines").check()
@@ -142,7 +148,7 @@ def test_two_engines_analyse_side_by_side(reviewed: Tab, game: str) -> None:
     tab.find("#engine2").click()
     for column in range(2):
         tab.find(".engines > div").nth(column).locator(".line-move").first.wait_for()
-    if game in {"ugolki", "connexion"}:
+    if game == "ugolki":
         assert "visits" in tab.find(".engine-line").first.inner_text()
     tab.find("#engine2-player").select_option(players[-1])
     tab.find(".engines > div").nth(1).locator(".line-move").first.wait_for()
@@ -296,6 +302,7 @@ def test_variations_form_a_tree_in_the_list_of_moves(
     assert tab.find(".variations .line-move:not(.dim)").count() == 3
 
 
+@TWO_PLAYERS_AND_FOUR
 def test_a_move_is_compared_and_reviewed_deeper(reviewed: Tab) -> None:
     """Both boards are drawn after their moves; more nodes give one more verdict on the move."""
     tab = reviewed
