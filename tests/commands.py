@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "TMPDIR": tempfile.gettempdir(),
     **WATCHING,
 }
+"""What a command sees of the environment: nothing of the user's."""
 
 
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -43,7 +44,8 @@ def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.Comp
 def refusal(*arguments: str, cwd: Path = ROOT) -> str:
     """Run a command that must refuse its arguments; return its only line, without "quartet: ".
 
-    It runs in this process: most of the time of a new one would be its imports.
+    It runs in this process: most of the time of a new one would be its imports. What the command
+    changes in the process is restored.
     """
     out, error = io.StringIO(), io.StringIO()
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -52,19 +52,8 @@ def test_a_position_and_a_player_can_be_chosen(game: GameUnderTest) -> None:
     name = next(name for name in game.player_names if name != "bot")
     start = game.fast.start()
     position = game.fast.parse(start.play(start.legal()[0]).text())
-    data = json.loads(
-        quartet(
-            "analyse",
-            game.name,
-            "--position",
-            position.text(),
-            "--player",
-            name,
-            "--nodes",
-            "50",
-            "--json",
-        ).stdout
-    )
+    given = ("--position", position.text(), "--player", name, "--nodes", "50")
+    data = json.loads(quartet("analyse", game.name, *given, "--json").stdout)
     assert tuple(data["move"]) in position.legal()
     assert data["seat"] == position.to_move
 
