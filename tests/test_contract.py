@@ -461,7 +461,7 @@ def test_players_that_solve_know_the_result(game: GameUnderTest) -> None:
     """Solve a ply before the end; with too few nodes the answer is None."""
     for player in players_that(game, SOLVE):
         solved = 0
-        for number, (slow, fast) in enumerate(random_games(game, 2000, seed=3)):
+        for number, (slow, fast) in enumerate(random_games(game, 400, seed=3)):
             ends = [slow.play(move) for move in slow.legal()]
             if ends and all(end.over for end in ends) and number:
                 score = player.solve(fast, 100_000)

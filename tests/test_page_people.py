@@ -117,8 +117,10 @@ COUNTED = """
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-@pytest.mark.parametrize("game", registry.GAMES)
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize(
+    ("game", "motion"),
+    [*((game, "no-preference") for game in registry.GAMES), ("ataxx", "reduce")],
+)
 def test_moves_are_animated(browser: Any, server: Server, game: str, motion: Any) -> None:
     """Forwards, backwards and for a new move, unless the user wants less motion."""
     context = browser.new_context(locale="en-GB", reduced_motion=motion)
@@ -186,9 +188,10 @@ def move(tab: Tab) -> None:
     tab.wait_turns(before + 1)
 
 
-@pytest.mark.parametrize("game", registry.GAMES)
+@pytest.mark.parametrize("game", ["ataxx", "ugolki"])
 def test_a_guest_plays_by_link(browser: Any, shared: Server, game: str) -> None:
-    """In any game: each human moves only at the own seat, and the rematch keeps the link."""
+    """At a table for two and for four, each human moves only at the own seat, and the rematch
+    keeps the link."""
     context = browser.new_context(locale="en-GB")
     tab = Tab(context, shared)
     tab.enter()

@@ -148,6 +148,7 @@ def guest(tab: Tab) -> None:
 
 def away(tab: Tab) -> None:
     tab.page.route("**/*", lambda route: route.abort("connectionrefused"))
+    tab.go("#/runs")
     tab.find("#offline:not([hidden])").wait_for()
 
 

@@ -66,16 +66,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+RUSSIAN, KOREAN = (
+    pytest.mark.parametrize("tab", [language], indirect=True) for language in LANGUAGES
+)
+"""A test has one of the languages: text that is left in English is so in both of them, and
+tests/test_words.py compares their words."""
 BY_GAME = pytest.mark.parametrize(
     ("tab", "game"),
     [(LANGUAGES[number % 2], game) for number, game in enumerate(registry.GAMES)],
     indirect=["tab"],
 )
-"""Every game in one of the languages: text that is left in English is so in both of them, and
-tests/test_words.py compares their words."""
+"""Every game, in one of the languages."""
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture
 def tab(request: pytest.FixtureRequest, browser: Any, server: Server) -> Iterator[Tab]:
     context = browser.new_context(locale=request.param)
     tab = Tab(context, server)
@@ -164,6 +168,7 @@ def test_a_game_is_set_up_played_and_reviewed(tab: Tab, game: str) -> None:
     assert english(tab) == []
 
 
+@KOREAN
 def test_a_game_between_programs(tab: Tab) -> None:
     tab.start("ugolki", ("program:crash", ""), *[("engine:random", "")] * 3)
     tab.wait_turns(9)
@@ -206,6 +211,7 @@ def test_a_position_is_set_up(tab: Tab, game: str) -> None:
     assert english(tab) == []
 
 
+@RUSSIAN
 def test_an_exercise(tab: Tab) -> None:
     """Random moves are mistakes to find better moves for."""
     tab.start("ataxx", ("engine:random", "nodes:50"), ("engine:greedy", "nodes:50"), seed="1")
@@ -229,6 +235,7 @@ def test_an_exercise(tab: Tab) -> None:
     assert english(tab) == []
 
 
+@KOREAN
 def test_the_board(tab: Tab) -> None:
     tab.go("#/board?run=one&number=0&step=0")
     tab.find("#look-up").check()
@@ -239,6 +246,7 @@ def test_the_board(tab: Tab) -> None:
     assert english(tab) == []
 
 
+@RUSSIAN
 def test_runs_and_logs(tab: Tab, tmp_path: Path) -> None:
     tab.go("#/runs")
     tab.find("#runs-table td").first.wait_for()
@@ -265,6 +273,7 @@ def test_runs_and_logs(tab: Tab, tmp_path: Path) -> None:
         assert english(tab) == [], place
 
 
+@KOREAN
 def test_a_running_game_of_a_run(tab: Tab, server: Server) -> None:
     # A run of one language is killed, but the page lists its last game for some seconds. So the
     # next language needs another run, and waits until that one has begun.
@@ -293,6 +302,7 @@ def test_a_running_game_of_a_run(tab: Tab, server: Server) -> None:
         run.wait()
 
 
+@RUSSIAN
 def test_a_guest(tab: Tab, browser: Any, server: Server) -> None:
     """What the host and the guest see, while they wait, play, and after the game."""
     tab.start("ataxx", ("person", ""), ("guest", ""))
@@ -324,6 +334,7 @@ def test_a_guest(tab: Tab, browser: Any, server: Server) -> None:
     context.close()
 
 
+@KOREAN
 def test_lists_after_a_restart(tab: Tab, server: Server, tmp_path: Path) -> None:
     """Finished and running games, logs and reviews; and a tab without server or access."""
     tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
