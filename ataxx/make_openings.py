@@ -7,7 +7,6 @@ another. The first line of the book is the command that made it.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -15,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.progress import track
 
@@ -22,8 +22,10 @@ from ataxx.fen import SIZE
 from ataxx.openings import BOOK
 from ataxx.players import NAMES, player
 from ataxx.rules import Position
+from core.commands.program import execute
 from core.engine import NEW_GAME, can
 from core.limits import Limits
+from core.nn.learning import require_place
 
 
 def symmetries() -> Iterator[list[int]]:
@@ -78,62 +80,45 @@ def openings(
             yield position, score
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m ataxx.make_openings", description="Make the book of balanced openings."
+@click.command(context_settings={"show_default": True})
+@click.option("--plies", type=click.IntRange(min=1), default=4, help="Plies per opening.")
+@click.option("--count", type=click.IntRange(min=1), default=2000, help="Number of openings.")
+@click.option("--nodes", type=click.IntRange(min=1), default=20000, help="Nodes per search.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=0),
+    default=60,
+    help="Greatest score of a balanced opening, for either side.",
+)
+@click.option("--seed", default=1)
+@click.option("--player", default=NAMES[0], type=click.Choice(NAMES), help="Player that evaluates.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default=BOOK, help="The book."
+)
+def command(
+    plies: int, count: int, nodes: int, most: int, seed: int, player: str, out: Path
+) -> None:
+    """Make the book of balanced openings."""
+    require_place(out)
+    options = (
+        f"--plies {plies} --count {count} --nodes {nodes} --most {most} --seed {seed} "
+        f"--player {player}"
     )
-    parser.add_argument(
-        "--plies", type=int, default=4, help="plies per opening (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--count", type=int, default=2000, help="number of openings (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--nodes",
-        type=int,
-        default=20000,
-        help="nodes per search (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--most",
-        type=int,
-        default=60,
-        help="greatest score of a balanced opening, for either side (default: %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
-    parser.add_argument(
-        "--player",
-        default=NAMES[0],
-        choices=NAMES,
-        help="player that evaluates (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--out", type=Path, default=BOOK, metavar="FILE", help="the book (default: %(default)s)"
-    )
-    chosen = parser.parse_args(arguments)
-    command = " ".join(
-        f"--{name} {getattr(chosen, name)}"
-        for name in ("plies", "count", "nodes", "most", "seed", "player")
-    )
-    lines = [f"# python -m ataxx.make_openings {command}"]
-    found = islice(
-        openings(chosen.plies, chosen.nodes, chosen.most, chosen.seed, chosen.player), chosen.count
-    )
+    lines = [f"# python -m ataxx.make_openings {options}"]
     shown = track(
-        found,
+        islice(openings(plies, nodes, most, seed, player), count),
         "openings",
-        chosen.count,
+        count,
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
     )
     lines += [position.text() for position, _ in shown]
-    if len(lines) <= chosen.count:
-        print(
-            f"only {len(lines) - 1} openings are balanced; raise --plies or --most", file=sys.stderr
+    if len(lines) <= count:
+        click.echo(
+            f"only {len(lines) - 1} openings are balanced; raise --plies or --most", err=True
         )
-    chosen.out.write_text("".join(line + "\n" for line in lines), encoding="ascii", newline="\n")
-    return 0
+    out.write_text("".join(line + "\n" for line in lines), encoding="ascii", newline="\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    execute(command)

@@ -16,6 +16,7 @@ from applegame.train.__main__ import command
 from applegame.train.games import play
 from applegame.train.learning import fit
 from core.players import lead
+from tests.commands import failure
 
 ROOT = Path(__file__).resolve().parent.parent
 GAMES = ("--games", "150", "--nodes", "20")
@@ -64,27 +65,25 @@ def test_a_training_resumes_where_it_stopped(tmp_path: Path) -> None:
 
 def test_games_with_other_options_are_rejected(tmp_path: Path) -> None:
     train(tmp_path / "weights.h")
-    result = CliRunner().invoke(command, [str(tmp_path / "weights.h"), *GAMES, "--seed", "2"])
-    assert result.exit_code == 1
-    assert "games of other options" in result.output
+    assert "games of other options" in failure(
+        command, str(tmp_path / "weights.h"), *GAMES, "--seed", "2"
+    )
 
 
 def test_too_few_games_are_rejected(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        command, [str(tmp_path / "weights.h"), "--games", "2", "--nodes", "20"]
-    )
-    assert result.exit_code == 1
-    assert "too few games" in result.output
+    few = ("--games", "2", "--nodes", "20")
+    assert "too few games" in failure(command, str(tmp_path / "weights.h"), *few)
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [(["x.h", "--penalty", "nan"], "finite"), (["nowhere/x.h"], "there is no folder nowhere")],
+    [
+        (["x.h", "--penalty", "nan"], "nan is not a finite number"),
+        (["nowhere/x.h"], "cannot write nowhere/x.h: there is no folder"),
+    ],
 )
 def test_bad_options_end_before_the_games(options: list[str], says: str) -> None:
-    done = CliRunner().invoke(command, ["--games", "2", "--nodes", "5", *options])
-    assert done.exit_code == 2
-    assert says in done.output
+    assert says in failure(command, "--games", "2", "--nodes", "5", *options)
 
 
 def test_weights_record_their_origin(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     players = [word for name in ("a=brs:3", "b=random", "c=random", "d=random")
                for word in ("--player", name)]  # fmt: skip
     quartet("tournament", "ugolki", *players, "--games", "4", "--in-process", "--jobs", "1",
-            "--crowded", "--option", "opening=4", "--out", str(folder))  # fmt: skip
+            "--oversubscribe", "--option", "opening=4", "--out", str(folder))  # fmt: skip
     return folder
 
 

@@ -24,6 +24,7 @@ from quartet.cli.train import command as quartet_train
 from quartet.training import selfplay
 from quartet.training.samples import SampleStore
 from quartet.training.selfplay import SelfplayUnit
+from tests.commands import failure
 from tests.games import ROOT
 from ugolki.engine import Engine
 from ugolki.geometry import PIECES, SEATS, SIZE, seen
@@ -439,6 +440,8 @@ def test_errors_of_the_training(tmp_path: Path) -> None:
         quartet_train, ["ugolki", str(tmp_path), "--out", str(tmp_path / "w.bin")]
     )
     assert "python -m ugolki.train" in str(done.exception)
+    words = ("solo", str(tmp_path), "--out", str(tmp_path / "w.bin"), "--rate", "nan")
+    assert "nan is not a finite number" in failure(command, *words)
     nowhere = tmp_path / "no" / "w.bin"
     for tool, *arguments in (
         (command, "fit", tmp_path, "--solo", tmp_path / "s.bin"),

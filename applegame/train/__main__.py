@@ -7,7 +7,6 @@ An interrupted run resumes from there.
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from pathlib import Path
 
@@ -15,7 +14,8 @@ import click
 
 from applegame.train.games import games
 from applegame.train.learning import header, table
-from core.errors import TextError
+from core.commands.program import execute
+from core.nn.learning import require_place
 
 
 @click.command()
@@ -51,16 +51,10 @@ def command(file: Path, count: int, nodes: int, explore: float, penalty: float, 
 
     The engine is compiled with applegame/nn/weights.h.
     """
-    if not (explore >= 0 and 0 < penalty < math.inf):  # nan is in every range
-        raise click.UsageError("--explore and --penalty take finite numbers")
-    if not file.absolute().parent.is_dir():
-        raise click.UsageError(f"cannot write {file}: there is no folder {file.parent}")
+    require_place(file)
     kept = file.with_name(file.name + ".games")
-    try:
-        found = games(kept, {"seed": seed, "nodes": nodes, "explore": explore}, count)
-        rows = table(found, penalty)
-    except TextError as error:
-        raise click.ClickException(str(error)) from None
+    found = games(kept, {"seed": seed, "nodes": nodes, "explore": explore}, count)
+    rows = table(found, penalty)
     options = (
         f"--games {count} --nodes {nodes} --explore {explore:g} --penalty {penalty:g} --seed {seed}"
     )
@@ -72,4 +66,4 @@ def command(file: Path, count: int, nodes: int, explore: float, penalty: float, 
 
 
 if __name__ == "__main__":
-    command()
+    execute(command)

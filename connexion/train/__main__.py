@@ -5,7 +5,6 @@ The same options give the same file.
 
 from __future__ import annotations
 
-import math
 import sys
 from array import array
 from pathlib import Path
@@ -13,6 +12,8 @@ from pathlib import Path
 import click
 
 from connexion.train.learner import Learner
+from core.commands.program import execute
+from core.nn.learning import require_place
 from core.nn.sealed import seal
 
 CHUNK = 500
@@ -75,10 +76,7 @@ def command(
     file: Path, games: int, seed: int, td_lambda: float, explore: float, width: int, rate: float
 ) -> None:
     """Learn the evaluation's numbers by self-play and write them to FILE."""
-    if any(math.isnan(number) for number in (td_lambda, explore, rate)):  # it is in every range
-        raise click.UsageError("nan is no value of an option")
-    if not file.absolute().parent.is_dir():
-        raise click.UsageError(f"cannot write {file}: there is no folder {file.parent}")
+    require_place(file)
     learner = Learner(seed, td_lambda, explore, width)
     chunks = -(-games // CHUNK)
     for chunk in range(chunks):
@@ -93,4 +91,4 @@ def command(
 
 
 if __name__ == "__main__":
-    command()
+    execute(command)

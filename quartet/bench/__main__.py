@@ -10,9 +10,9 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from core.commands.program import execute
 from quartet import registry
 from quartet.bench import fingerprint, speed
-from quartet.bench.program import execute
 
 
 @click.command(

@@ -15,9 +15,9 @@ from random import Random
 
 import click
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from quartet.arena.ratings import wilson
-from quartet.bench.program import execute
 from quartet.cli.following import log_files
 from quartet.review import figures, reviewing, work
 from quartet.review.document import LABELS, Review, TurnReview

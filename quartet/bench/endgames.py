@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from core.commands.program import execute
 from core.engine import SOLVE, can
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
-from quartet.bench.program import execute
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
 from quartet.judge.logs.checked import CheckedLog

@@ -17,8 +17,8 @@ from statistics import median, quantiles
 
 import click
 
+from core.commands.program import execute
 from quartet import registry
-from quartet.bench.program import execute
 from quartet.judge import game as games
 from quartet.judge.match import Match
 from quartet.judge.process.pipes import hub

@@ -29,13 +29,13 @@ from typing import Any
 import click
 import msgspec
 
+from core.commands.program import execute
 from core.errors import QuartetError, TextError
 from core.limits import Limits
 from core.rules import Move, Position
 from quartet import registry
 from quartet.arena import builds
 from quartet.arena.files import write_whole
-from quartet.bench.program import execute
 from quartet.cli.progress import Progress
 from quartet.review.work import LogResult, ResultFolder
 

@@ -29,8 +29,8 @@ from typing import Any
 
 import click
 
+from core.commands.program import execute
 from quartet import registry
-from quartet.bench.program import execute
 
 GAME = next(iter(registry.GAMES))
 TOURNAMENT = (

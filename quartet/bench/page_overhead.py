@@ -26,11 +26,11 @@ from typing import Any
 import click
 import psutil
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from quartet.arena import records
 from quartet.arena.unit import Use
 from quartet.bench.page import GAME, serving
-from quartet.bench.program import execute
 
 
 @dataclass

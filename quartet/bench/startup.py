@@ -24,8 +24,8 @@ import psutil
 from rich.console import Console
 from rich.progress import track
 
+from core.commands.program import execute
 from quartet.bench.latency import busy
-from quartet.bench.program import execute
 
 PYTHON: str = getattr(sys, "_base_executable", sys.executable)
 NOTHING = [PYTHON, "-S", "-E", "-c", "pass"]

@@ -10,10 +10,10 @@ import sys
 
 import click
 
+from core.commands.values import CheckedContext
 from core.errors import QuartetError, printable
 from core.signals import exit_on_signal
 from quartet import registry
-from quartet.cli.values import CheckedContext
 
 GROUPS = {
     "Play": ("serve", "match", "games", "analyse", "perft"),

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.commands.program import execute
 from core.errors import QuartetError
-from quartet.bench.program import execute
 from tests.long.kill import HERE, TASKS, complete, environment
 
 if TYPE_CHECKING:

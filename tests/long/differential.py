@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.commands.program import execute
 from core.errors import QuartetError, RuleError
 from quartet import registry
-from quartet.bench.program import execute
 from quartet.judge import game as games
 from tests.long.progress import Interval
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from core.extras import install_hint
 from quartet import registry
-from quartet.bench.program import execute
 from tests.long.progress import Interval
 
 if TYPE_CHECKING:

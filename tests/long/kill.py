@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena.unit import GameResult
-from quartet.bench.program import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

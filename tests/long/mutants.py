@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import pytest
 
+from core.commands.program import execute
 from core.errors import QuartetError
-from quartet.bench.program import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping, Sequence

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import psutil
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena.config import GameUnit, PlayerConfig, RunConfig
 from quartet.arena.unit import GameResult, play
-from quartet.bench.program import execute
 from quartet.judge import game as games
 
 if TYPE_CHECKING:

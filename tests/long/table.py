@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from quartet.bench.program import execute
+from core.commands.program import execute
 from quartet.registry import ROOT
 from tests.long.catalogue import TRIALS, LongTrial
 from tests.long.trials import Slice, slices

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from core.commands.program import execute
 from core.errors import QuartetError, printable
 from quartet.arena.files import locked
 from quartet.arena.store import LineFile, read_lines
-from quartet.bench.program import execute
 from quartet.registry import ROOT
 from tests.long.progress import Interval
 

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.commands.program import execute
 from core.errors import QuartetError
 from core.extras import install_hint
 from core.nn.sealed import seal, unseal
@@ -392,7 +393,4 @@ def said() -> str:
 
 
 if __name__ == "__main__":
-    try:
-        command()
-    except QuartetError as error_:
-        raise SystemExit(f"quartet: {error_}") from None
+    execute(command)
