@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import signal
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from core.errors import QuartetError
@@ -92,6 +94,30 @@ def test_what_remains_at_the_end_is_a_finding() -> None:
 
     line = trials.run("x", trial([])._replace(open=leaking), 0.0)
     assert (line.count, line.findings) == (1, ("1 processes remain",))
+
+
+def test_sigterm_ends_the_command_after_recording_the_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def attempt(number: int) -> tuple[int, str]:
+        if number == 2:
+            signal.raise_signal(signal.SIGTERM)
+        return 5, ""
+
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(
+        catalogue,
+        "TRIALS",
+        dict.fromkeys("xy", trial([])._replace(open=lambda: nullcontext(attempt))),
+    )
+    try:
+        with pytest.raises(click.Abort):
+            trials.main.main(["--seconds", "60", "x", "y"], standalone_mode=False)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    (line,) = trials.slices("x")
+    assert (line.first, line.end, line.count) == (0, 2, 10)
+    assert trials.slices("y") == []
 
 
 def test_a_pattern_without_files_is_an_error() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -127,7 +128,8 @@ def machine() -> str:
 
 def run(name: str, trial: LongTrial, seconds: float) -> Slice:
     """Make attempts for some seconds or until the goal is reached, at least one, and record them.
-    Raises QuartetError if the record cannot be written or another process runs the trial."""
+    Raises QuartetError if the record cannot be written or another process runs the trial, and
+    KeyboardInterrupt after recording what was made before it."""
     RECORDS.mkdir(parents=True, exist_ok=True)
     (ROOT / ".build").mkdir(exist_ok=True)
     with ExitStack() as cleanup:
@@ -138,14 +140,20 @@ def run(name: str, trial: LongTrial, seconds: float) -> Slice:
         file = LineFile(record(name), Slice)
         cleanup.callback(file.close)
         first = max((line.end for line in file.lines), default=0)
-        made = _attempts(name, trial, first, seconds)
+        made, interrupt = _attempts(name, trial, first, seconds)
         file.append(made)
+        if interrupt is not None:
+            print(f"{name}: interrupted, recorded up to attempt {made.end}", file=sys.stderr)
+            raise interrupt
         return made
 
 
-def _attempts(name: str, trial: LongTrial, first: int, seconds: float) -> Slice:
+def _attempts(
+    name: str, trial: LongTrial, first: int, seconds: float
+) -> tuple[Slice, KeyboardInterrupt | None]:
+    """Make attempts. Returns the slice, and what interrupted it."""
     started, progress = time.monotonic(), Interval(REPORT_SECONDS)
-    number, count, findings = first, 0, []
+    number, count, findings, interrupt = first, 0, [], None
     missing = trial.goal - done(name, trial)
     sources = commit(trial.tested), digest(trial.tested)  # they may change meanwhile
     try:
@@ -165,9 +173,9 @@ def _attempts(name: str, trial: LongTrial, first: int, seconds: float) -> Slice:
                     break
     except QuartetError as error:  # at the end: a process remains
         findings.append(str(error))
-    except KeyboardInterrupt:
-        print(f"{name}: interrupted, recorded up to attempt {number}", file=sys.stderr)
-    return Slice(
+    except KeyboardInterrupt as error:
+        interrupt = error
+    made = Slice(
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         commit=sources[0],
         tested=sources[1],
@@ -178,6 +186,7 @@ def _attempts(name: str, trial: LongTrial, first: int, seconds: float) -> Slice:
         seconds=round(time.monotonic() - started, 1),
         findings=tuple(map(printable, findings)),
     )
+    return made, interrupt
 
 
 def done(name: str, trial: LongTrial) -> int:
@@ -195,6 +204,7 @@ def main(names: tuple[str, ...], seconds: float, fixed: str | None) -> None:
     tested sources as they are now. Afterwards, `python -m tests.long.table` writes the table."""
     from tests.long.catalogue import TRIALS  # noqa: PLC0415  (it imports what the trials need)
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # background jobs ignore Ctrl-C
     if unknown := set(names) - TRIALS.keys():
         known = ", ".join(TRIALS)
         raise QuartetError(f"there is no trial {', '.join(sorted(unknown))}; there are: {known}")
