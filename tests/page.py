@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 from playwright.sync_api import expect, sync_playwright
 
+from tests.commands import ONE_JOB
 from tests.games import ROOT
 from tests.processes import outliving
 from tests.tools import need
@@ -110,7 +111,7 @@ def quartet(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 def sprt(games: int) -> list[str]:
     """Return the arguments of a sequential test too close to be decided before its last game."""
-    options = ["--in-process", "--option", "opening=4", "--clock", "20", "--crowded", "--jobs", "1"]
+    options = ("--in-process", "--option", "opening=4", "--clock", "20", *ONE_JOB)
     close = ["--elo0", "0", "--elo1", "0.01"]
     return [
         "sprt",

@@ -184,7 +184,7 @@ def test_a_match_is_played_by_the_commits_own_code(
     whole = named("git:old:greedy", checkout)
     out = tmp_path / "run"
     players = ("--player", f"then={whole}", "--player", "now=random")
-    arguments = ("tournament", "ataxx", *players, "--games", "2", "--jobs", "1", "--crowded")
+    arguments = ("tournament", "ataxx", *players, "--games", "2", "--jobs", "1", "--oversubscribe")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     (tmp_path / "ataxx").mkdir()  # what the working directory has must not be found, nor ours
     (tmp_path / "ataxx" / "__main__.py").write_text("raise SystemExit('the wrong one')")
@@ -261,7 +261,7 @@ def test_this_commit_plays_as_the_checkout_does(cache: Path, tmp_path: Path) -> 
         named = [word for i, player in enumerate(players) for word in ("--player", f"{i}={player}")]
         arguments = ["tournament", "ataxx", *named, "--games", "2", "--nodes", "500"]
         subprocess.run(
-            [sys.executable, "-m", "quartet", *arguments, "--crowded", "--out", str(out)],
+            [sys.executable, "-m", "quartet", *arguments, "--oversubscribe", "--out", str(out)],
             cwd=ROOT,
             env={**os.environ, "CC": compiler},
             check=True,

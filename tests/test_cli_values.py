@@ -17,7 +17,7 @@ from quartet.cli import tables
 from tests.commands import refusal
 from tests.games import ROOT
 
-PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--crowded"]
+PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--oversubscribe"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from quartet.arena.store import read_lines
 from quartet.cli.gauntlet import standing
 from quartet.judge.seats import versions
 from quartet.registry import GAMES, is_held_out, is_player
-from tests.commands import quartet, refusal
+from tests.commands import ONE_JOB, quartet, refusal
 
 KEPT = RatingRecord(
     day="2026-11-23", commit="0" * 40, player="bot", opponents=["greedy"], conditions={"nodes": "9"},
@@ -82,7 +82,7 @@ def test_standing_opponents_never_change(game: str) -> None:
 
 
 def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
-    short = ("--nodes", "50", "--in-process", "--crowded", "--jobs", "1", "--against", "random")
+    short = ("--nodes", "50", "--in-process", *ONE_JOB, "--against", "random")
     rated = ("gauntlet", "ataxx", "greedy", "--games", "6", "--against", "greedy", *short)
     found = json.loads(quartet(*rated, "--json", cwd=tmp_path).stdout)
     assert found["games"] == 6
@@ -107,7 +107,7 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
 def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
     names = ("greedy", "random", "beam:100")
     against = [word for name in names for word in ("--against", name)]
-    short = ("--nodes", "10", "--in-process", "--crowded", "--jobs", "1", "--option", "moves=2")
+    short = ("--nodes", "10", "--in-process", *ONE_JOB, "--option", "moves=2")
     found = json.loads(
         quartet(
             "gauntlet", "ugolki", "random", *against, *short, "--games", "1", "--json", cwd=tmp_path
@@ -123,11 +123,11 @@ def test_a_table_of_four_plays_every_move_order(tmp_path: Path) -> None:
 
 def test_ratings_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
     tables = ("greedy,random,random", "random,greedy,random", "greedy,greedy,random")
-    short = ("--in-process", "--nodes", "10", "--option", "moves=1", "--crowded", "--jobs", "1")
+    short = ("--in-process", "--nodes", "10", "--option", "moves=1", *ONE_JOB)
     for table in tables:
         quartet("gauntlet", "ugolki", *short, "--games", "1", "--table", table, cwd=tmp_path)
     for more in ((), ("--megabytes", "300"), ("--replay-overloaded", "2")):
-        against = ("--against", "random", "--games", "2", "--crowded", "--jobs", "1")
+        against = ("--against", "random", "--games", "2", *ONE_JOB)
         quartet("gauntlet", "applegame", "greedy", *against, *more, cwd=tmp_path)
     groups = []
     for game in ("ugolki", "applegame"):
@@ -144,7 +144,7 @@ def test_commits_are_rejected_in_process() -> None:
 
 def test_against_the_pool_it_is_the_former_exam_with_a_rating(tmp_path: Path) -> None:
     """Check that `exam --half odd` equals `gauntlet --pool train`."""
-    quick = ("--in-process", "--nodes", "20", "--jobs", "1", "--crowded", "--games", "20", "--json")
+    quick = ("--in-process", "--nodes", "20", *ONE_JOB, "--games", "20", "--json")
     former = ("exam", "ugolki", "--player", "greedy", *quick, "--out", "former")
     before = json.loads(quartet(*former, "--half", "odd", cwd=tmp_path).stdout)
     words = ("gauntlet", "ugolki", "greedy", *quick, "--pool", "train")
@@ -164,7 +164,7 @@ def test_one_command_plays_the_curve_over_time(tmp_path: Path) -> None:
     """Check that each factor is a separate run with its records, and resumes."""
     rated = ("gauntlet", "ataxx", "greedy", "--table", "random", "--games", "4", "--in-process")
     bounds = ("--nodes", "20", "--nodes", "random=2", "--scale", "1,2.5")
-    words = (*rated, "--jobs", "1", "--crowded", *bounds, "--out", "curve")
+    words = (*rated, *ONE_JOB, *bounds, "--out", "curve")
     found = json.loads(quartet(*words, "--json", cwd=tmp_path).stdout)
     assert [one["conditions"]["nodes"] for one in found] == ["20 random=2", "50 random=5"]
     assert [one["games"] for one in found] == [4, 4]

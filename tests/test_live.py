@@ -78,7 +78,7 @@ def test_turns_are_written_during_the_game(name: str, tmp_path: Path) -> None:
         slow = f"echo OK; {wait}echo -1 -1 -1 -1; {wait}echo -1 -1 -1 -1; exec cat > /dev/null"
     out = tmp_path / "out"
     arguments = ["--player", "a=greedy", "--player", f"b={slow}", "--clock", "60000"]
-    arguments += ["--games", "1", "--jobs", "4", "--crowded", "--out", str(out)]
+    arguments += ["--games", "1", "--jobs", "4", "--oversubscribe", "--out", str(out)]
     arguments += ["--option", "moves=1"] if name == "ugolki" else []
     arguments += ["--pairing", "gauntlet"]
     run = subprocess.Popen(

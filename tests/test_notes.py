@@ -14,7 +14,7 @@ from quartet import registry
 from quartet.arena import notes
 from quartet.arena.notes import Note
 from quartet.cli.run_options import without_note
-from tests.commands import quartet, refusal
+from tests.commands import ONE_JOB, quartet, refusal
 
 NOTE = Note(
     "two-words", "It may help.", "quartet sprt x", "0" * 40, 7, 12, Path("runs/x"),
@@ -84,7 +84,7 @@ def test_the_recorded_command_omits_its_note() -> None:
     assert without_note(words) == ["sprt", "ataxx", "--json"]
 
 
-GREEDY = ("ataxx", "greedy", "random", "--in-process", "--elo1", "200", "--crowded", "--jobs", "1")
+GREEDY = ("ataxx", "greedy", "random", "--in-process", "--elo1", "200", *ONE_JOB)
 
 
 def test_a_sequential_test_writes_its_decision(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_sequential_test_writes_its_decision(tmp_path: Path) -> None:
     assert "docs/experiments/001-greed.md" in done.stderr
     page = (tmp_path / "docs/experiments/001-greed.md").read_text()
     assert page.startswith("# 001: greed\n\n**Question.** a ply sees more than none\n")
-    command = "quartet sprt ataxx greedy random --in-process --elo1 200 --crowded --jobs 1"
+    command = "quartet sprt ataxx greedy random --in-process --elo1 200 --jobs 1 --oversubscribe"
     assert f"**Command.**\n\n    {command}\n" in page
     assert ", seed 1.\n" in page
     assert "**Decision.** H1 accepted: the new version is stronger\n" in page
@@ -110,7 +110,7 @@ def test_no_commit_outside_a_checkout(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_every_run_of_games_can_write_one(tmp_path: Path) -> None:
-    short = ("--in-process", "--nodes", "30", "--crowded", "--jobs", "1")
+    short = ("--in-process", "--nodes", "30", *ONE_JOB)
     players = ("--player", "a=greedy", "--player", "b=random", "--games", "2")
     quartet("tournament", "ataxx", *players, *short, "--note", "one: x", cwd=tmp_path)
     tuned = ("--parameter", "window=10..60", "--games", "4", "--batch", "2")

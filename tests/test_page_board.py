@@ -29,7 +29,7 @@ def play_run(folder: Path, house: Path, game: str) -> None:
     players = [argument for seat in seats for argument in ("--player", seat)]
     command = ["tournament", game, *players, "--in-process", "--games", "4", "--jobs", "1"]
     out = str(folder / "runs" / game)
-    done = checkout.python(house, "-m", "quartet", *command, "--crowded", "--out", out)
+    done = checkout.python(house, "-m", "quartet", *command, "--oversubscribe", "--out", out)
     assert done.returncode == 0, done.stderr
 
 

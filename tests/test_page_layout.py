@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quartet import registry
+from tests.commands import ONE_JOB
 from tests.games import ROOT
 from tests.page import Server, Tab, quartet, serving
 from tests.webserver import wait_for
@@ -131,7 +132,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         for name in names
         for word in ("--player", f"{name}={name if name in names[:2] else 'greedy'}")
     ]
-    options = ["--in-process", "--games", "2", "--option", "opening=4", "--crowded", "--jobs", "1"]
+    options = ("--in-process", "--games", "2", "--option", "opening=4", *ONE_JOB)
     run = quartet(folder, "tournament", "ataxx", *players, *options, "--out", "runs/one")
     assert run.wait(120) == 0
     with serving(folder, "--runs", "runs") as server:

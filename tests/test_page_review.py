@@ -246,7 +246,7 @@ def test_the_fifth_has_exercises_after_its_calibration(
     """Two commands, and no line of code."""
     house = checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", FIFTH)
     players = ("--player", "a=random", "--player", "b=bot", "--in-process", "--nodes", "20")
-    jobs = ("--jobs", "1", "--crowded")
+    jobs = ("--jobs", "1", "--oversubscribe")
     for command in (
         ("tournament", FIFTH, *players, "--games", "100", *jobs, "--out", "runs/one"),
         ("calibrate", FIFTH, "runs/one", "--nodes", str(NODES), *jobs),

@@ -31,7 +31,7 @@ def cup() -> list[str]:
     """Return the arguments of a tournament of three players."""
     names = ("a=bot", "b=greedy", "c=random")
     players = [word for name in names for word in ("--player", name)]
-    options = ["--in-process", "--clock", "20", "--crowded", "--jobs", "1", "--games", "2"]
+    options = ["--in-process", "--clock", "20", "--oversubscribe", "--jobs", "1", "--games", "2"]
     return ["tournament", "ataxx", *players, *options, "--out", "runs/cup"]
 
 

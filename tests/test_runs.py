@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--player",
             "r=random",
         ],
-        *["--games", "6", "--in-process", "--crowded", "--jobs", "1", "--json", "--out"],
+        *["--games", "6", "--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
         folder,
     )
     return folder
@@ -75,7 +75,7 @@ def test_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--elo1",
             "200",
             "--in-process",
-            "--crowded",
+            "--oversubscribe",
         ],
         *["--jobs", "1", "--json", "--out"],
         folder,
@@ -101,7 +101,7 @@ def test_the_table_equals_the_commands_output(folder: Path) -> None:
             "--player",
             "r=random",
         ],
-        *["--games", "6", "--in-process", "--crowded", "--jobs", "1", "--json", "--out"],
+        *["--games", "6", "--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
         folder,
     )
     whole = json.loads(told)
@@ -116,7 +116,7 @@ def test_the_table_equals_the_commands_output(folder: Path) -> None:
 def test_a_swiss_run_is_shown_as_it_ended(tmp_path: Path) -> None:
     players = [word for name in "abc" for word in ("--player", f"{name}=random")]
     swiss = ["--pairing", "swiss", "--rounds", "2", "--games", "2"]
-    quick = ["--in-process", "--crowded", "--jobs", "1", "--json"]
+    quick = ["--in-process", "--oversubscribe", "--jobs", "1", "--json"]
     printed = json.loads(
         run("tournament", "applegame", *players, *swiss, *quick, "--out", tmp_path / "cup")
     )
@@ -311,7 +311,7 @@ def test_progress_lines_without_a_terminal(
             "--games",
             "2",
         ],
-        *["--in-process", "--crowded", "--jobs", "1", "--json", "--out"],
+        *["--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
         tmp_path / "cup",
     )
     assert progress.duration(7300) == "2 h"

@@ -199,7 +199,7 @@ def test_more_games_than_cores_need_oversubscribe(tmp_path: Path) -> None:
     )
     done = quartet(*arguments, "--out", str(tmp_path), code=2)
     assert done.stderr.startswith(f"quartet: cannot run {many} games at a time: ")
-    quartet(*arguments, "--out", str(tmp_path), "--crowded")
+    quartet(*arguments, "--out", str(tmp_path), "--oversubscribe")
 
 
 def test_simultaneous_runs_use_different_cores(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_simultaneous_runs_use_different_cores(tmp_path: Path) -> None:
                 "--jobs or pass --oversubscribe"
             )
             assert done.stderr.startswith(words)
-            quartet(*arguments, "--crowded")
+            quartet(*arguments, "--oversubscribe")
     with Cores() as everything:
         assert everything.of_jobs == alone
 

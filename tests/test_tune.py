@@ -21,7 +21,7 @@ from quartet.arena.sprt import expected_score
 from quartet.cli import tune
 from quartet.cli.run_options import RunOptions
 from quartet.registry import pool
-from tests.commands import quartet, refusal
+from tests.commands import ONE_JOB, quartet, refusal
 
 # Tuning an engine has the same noise: single games, a third of them drawn.
 PARAMETERS = [
@@ -166,7 +166,8 @@ def test_at_a_table_of_four_both_meet_the_same_opponents_on_every_seat() -> None
 
 TUNE = (
     "tune", "ataxx", "--parameter", "reduction=1..4", "--parameter", "window=10..60/10", "--games",
-    "24", "--batch", "3", "--in-process", "--nodes", "60", "--option", "opening=4", "--crowded",
+    "24", "--batch", "3", "--in-process", "--nodes", "60", "--option", "opening=4",
+    "--oversubscribe",
 )  # fmt: skip
 
 
@@ -209,7 +210,7 @@ def test_jobs_and_kills_change_nothing(tmp_path: Path) -> None:
 
 def test_ugolki_is_tuned_against_the_training_set(tmp_path: Path) -> None:
     options = ("--parameter", "exploration=0.2..1.5", "--games", "8", "--batch", "1")
-    more = ("--nodes", "30", "--in-process", "--out", str(tmp_path), "--crowded", "--jobs", "1")
+    more = ("--nodes", "30", "--in-process", "--out", str(tmp_path), *ONE_JOB)
     held = pool("ugolki")
     assert held is not None
     test = held.HALVES[held.TEST_HALF][0]

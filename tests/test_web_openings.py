@@ -165,7 +165,7 @@ def test_transpositions_are_found(tmp_path: Path) -> None:
 
 def test_games_of_a_run_and_of_the_page_are_looked_up(tmp_path: Path) -> None:
     """Runs with the players' names and results; finished matches of the page."""
-    options = ["--in-process", "--clock", "20", "--crowded", "--jobs", "1", "--games", "2"]
+    options = ["--in-process", "--clock", "20", "--oversubscribe", "--jobs", "1", "--games", "2"]
     players = ["--player", "greedy=greedy", "--player", "random=random"]
     command = ["-m", "quartet", "tournament", "ataxx", *players, *options]
     done = subprocess.run(

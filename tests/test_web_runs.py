@@ -370,7 +370,7 @@ def test_a_run_is_followed_while_it_is_killed_and_resumed(tmp_path: Path) -> Non
     folder.parent.mkdir()
     players = ["--player", "a=bot", "--player", "b=bot", "--option", "opening=4"]
     command = [sys.executable, "-m", "quartet", "tournament", "ataxx", *players, *SPEED]
-    command += ["--games", "160", "--jobs", "1", "--crowded", "--out", str(folder)]
+    command += ["--games", "160", "--jobs", "1", "--oversubscribe", "--out", str(folder)]
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -444,7 +444,7 @@ def test_a_game_of_a_run_is_watched_live(tmp_path: Path) -> None:
         "--jobs",
         "1",
     ]
-    command += ["--crowded", "--out", str(out), "--pairing", "gauntlet"]
+    command += ["--oversubscribe", "--out", str(out), "--pairing", "gauntlet"]
     run = subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

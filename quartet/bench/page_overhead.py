@@ -128,7 +128,7 @@ def command(game: str, pairs: int, games: int, clock: int, chromium: str) -> Non
 
     os.environ.pop("PYTHONUNBUFFERED", None)
     words = [game, "--player", "a=bot", "--player", "b=bot", "--clock", str(clock)]
-    words += ["--games", str(games), "--jobs", "1", "--crowded"]
+    words += ["--games", str(games), "--jobs", "1", "--oversubscribe"]
     without, with_page = RunTotals(), RunTotals()
     looked, spent, lasted = 0, 0.0, 0.0
     here = psutil.Process()

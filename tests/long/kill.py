@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tests.long.progress import Attempt
 
 RUN = ("--in-process", "--json")
-HERE = ("--crowded", "--jobs", "2")
+HERE = ("--oversubscribe", "--jobs", "2")
 """Options for two cores of this machine, shared or not."""
 LAST_WORDS = 5
 """Lines to quote of a command that fails by itself."""
