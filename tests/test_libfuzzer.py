@@ -35,6 +35,11 @@ def test_a_harness_is_for_a_reader() -> None:
             77,
             (0, "x.h:3:4: runtime error: shift exponent 64 is too large: input /a/b-1"),
         ),
+        (
+            f"ERROR: timeout\nTest unit written to {ROOT}/.build/b-1",
+            70,
+            (0, "ERROR: timeout: input .build/b-1"),
+        ),
         ("it was killed", 137, (0, "status 137: it was killed\n: input unknown")),
     ],
 )

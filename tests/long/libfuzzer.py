@@ -100,7 +100,8 @@ def fuzz(harness: Path, name: str, seed: int, seconds: int) -> tuple[int, str]:
     found = re.search(r"^.*(?:ERROR|runtime error|Error: ).*$", text, re.MULTILINE)
     artifact = re.search(r"Test unit written to (\S+)", text)
     what = found[0] if found else f"status {done.returncode}: {text[-200:]}"
-    return 0, f"{what}: input {artifact[1] if artifact else 'unknown'}"
+    place = artifact[1].removeprefix(f"{ROOT}/") if artifact else "unknown"  # records are public
+    return 0, f"{what}: input {place}"
 
 
 def trial(name: str) -> Callable[[], AbstractContextManager[Attempt]]:
