@@ -20,7 +20,7 @@ from quartet.judge import game as games
 from quartet.judge.game import Start
 from quartet.judge.seats import seating, versions
 from quartet.judge.seats.players import PlayerSpec
-from tests.commands import refusal
+from tests.commands import ONE_JOB, refusal
 from tests.games import ROOT
 from tests.tools import fast_compiler
 
@@ -184,7 +184,7 @@ def test_a_match_is_played_by_the_commits_own_code(
     whole = named("git:old:greedy", checkout)
     out = tmp_path / "run"
     players = ("--player", f"then={whole}", "--player", "now=random")
-    arguments = ("tournament", "ataxx", *players, "--games", "2", "--jobs", "1", "--oversubscribe")
+    arguments = ("tournament", "ataxx", *players, "--games", "2", *ONE_JOB)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     (tmp_path / "ataxx").mkdir()  # what the working directory has must not be found, nor ours
     (tmp_path / "ataxx" / "__main__.py").write_text("raise SystemExit('the wrong one')")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from quartet import registry
 from tests import checkout
+from tests.commands import ONE_JOB
 from tests.page import Server, Tab, serving
 
 if TYPE_CHECKING:
@@ -246,10 +247,9 @@ def test_the_fifth_has_exercises_after_its_calibration(
     """Two commands, and no line of code."""
     house = checkout.with_new_game(tmp_path_factory.mktemp("fifth") / "checkout", FIFTH)
     players = ("--player", "a=random", "--player", "b=bot", "--in-process", "--nodes", "20")
-    jobs = ("--jobs", "1", "--oversubscribe")
     for command in (
-        ("tournament", FIFTH, *players, "--games", "100", *jobs, "--out", "runs/one"),
-        ("calibrate", FIFTH, "runs/one", "--nodes", str(NODES), *jobs),
+        ("tournament", FIFTH, *players, "--games", "100", *ONE_JOB, "--out", "runs/one"),
+        ("calibrate", FIFTH, "runs/one", "--nodes", str(NODES), *ONE_JOB),
     ):
         done = checkout.python(house, "-m", "quartet", *command)
         assert done.returncode == 0, done.stderr

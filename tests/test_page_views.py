@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from quartet import registry
+from tests.commands import ONE_JOB
 from tests.games import ROOT
 from tests.page import ENOUGH, Server, Tab, quartet, serving, sprt
 
@@ -31,7 +32,7 @@ def cup() -> list[str]:
     """Return the arguments of a tournament of three players."""
     names = ("a=bot", "b=greedy", "c=random")
     players = [word for name in names for word in ("--player", name)]
-    options = ["--in-process", "--clock", "20", "--oversubscribe", "--jobs", "1", "--games", "2"]
+    options = ["--in-process", "--clock", "20", *ONE_JOB, "--games", "2"]
     return ["tournament", "ataxx", *players, *options, "--out", "runs/cup"]
 
 

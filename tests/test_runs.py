@@ -22,6 +22,7 @@ from quartet.arena.store import hold
 from quartet.cli import progress
 from quartet.cli.main import cli
 from quartet.cli.train import keep_loss
+from tests.commands import ONE_JOB
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--player",
             "r=random",
         ],
-        *["--games", "6", "--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
+        *["--games", "6", "--in-process", *ONE_JOB, "--json", "--out"],
         folder,
     )
     return folder
@@ -101,7 +102,7 @@ def test_the_table_equals_the_commands_output(folder: Path) -> None:
             "--player",
             "r=random",
         ],
-        *["--games", "6", "--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
+        *["--games", "6", "--in-process", *ONE_JOB, "--json", "--out"],
         folder,
     )
     whole = json.loads(told)
@@ -116,7 +117,7 @@ def test_the_table_equals_the_commands_output(folder: Path) -> None:
 def test_a_swiss_run_is_shown_as_it_ended(tmp_path: Path) -> None:
     players = [word for name in "abc" for word in ("--player", f"{name}=random")]
     swiss = ["--pairing", "swiss", "--rounds", "2", "--games", "2"]
-    quick = ["--in-process", "--oversubscribe", "--jobs", "1", "--json"]
+    quick = ["--in-process", *ONE_JOB, "--json"]
     printed = json.loads(
         run("tournament", "applegame", *players, *swiss, *quick, "--out", tmp_path / "cup")
     )
@@ -311,7 +312,7 @@ def test_progress_lines_without_a_terminal(
             "--games",
             "2",
         ],
-        *["--in-process", "--oversubscribe", "--jobs", "1", "--json", "--out"],
+        *["--in-process", *ONE_JOB, "--json", "--out"],
         tmp_path / "cup",
     )
     assert progress.duration(7300) == "2 h"

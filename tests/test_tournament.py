@@ -24,7 +24,7 @@ from quartet.arena.runner import LocalWorkers, drive
 from quartet.arena.schedule import fixed
 from quartet.arena.unit import GameResult, Played, play
 from quartet.judge.logs.jsonl import read_log
-from tests.commands import quartet, refusal
+from tests.commands import ONE_JOB, quartet, refusal
 from tests.long import cluster, kill
 from tests.processes import command, outliving
 from tests.test_match import little
@@ -407,7 +407,7 @@ def test_programs_end_when_the_command_is_killed(tmp_path: Path) -> None:
 def test_a_run_survives_the_end_of_its_terminal_under_nohup(nohup: bool, tmp_path: Path) -> None:
     records = tmp_path / "a" / "games.jsonl"
     words = ["tournament", "ataxx", "--player", "a=random", "--player", "b=random"]
-    words += ["--in-process", "--jobs", "1", "--oversubscribe", "--games", "1000000"]
+    words += ["--in-process", *ONE_JOB, "--games", "1000000"]
     words += ["--out", str(records.parent)]
     run = subprocess.Popen(
         [*(["nohup"] * nohup), sys.executable, "-m", "quartet", *words],

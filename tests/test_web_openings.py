@@ -18,6 +18,7 @@ import quartet
 from quartet import registry
 from quartet.judge.logs import jsonl, official
 from tests import webserver
+from tests.commands import ONE_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,7 +166,7 @@ def test_transpositions_are_found(tmp_path: Path) -> None:
 
 def test_games_of_a_run_and_of_the_page_are_looked_up(tmp_path: Path) -> None:
     """Runs with the players' names and results; finished matches of the page."""
-    options = ["--in-process", "--clock", "20", "--oversubscribe", "--jobs", "1", "--games", "2"]
+    options = ["--in-process", "--clock", "20", *ONE_JOB, "--games", "2"]
     players = ["--player", "greedy=greedy", "--player", "random=random"]
     command = ["-m", "quartet", "tournament", "ataxx", *players, *options]
     done = subprocess.run(

@@ -25,6 +25,7 @@ from quartet.web.followed_runs import MAX_MISSING, FollowedRuns, LiveGame
 from quartet.web.payloads import GamesRequest
 from quartet.web.run_reader import RunReader
 from quartet.web.sources import checked
+from tests.commands import ONE_JOB
 from tests.games import ROOT
 from tests.test_web_review import log_of, played
 from tests.webserver import ENOUGH, Page, serving, wait_for
@@ -370,7 +371,7 @@ def test_a_run_is_followed_while_it_is_killed_and_resumed(tmp_path: Path) -> Non
     folder.parent.mkdir()
     players = ["--player", "a=bot", "--player", "b=bot", "--option", "opening=4"]
     command = [sys.executable, "-m", "quartet", "tournament", "ataxx", *players, *SPEED]
-    command += ["--games", "160", "--jobs", "1", "--oversubscribe", "--out", str(folder)]
+    command += ["--games", "160", *ONE_JOB, "--out", str(folder)]
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
