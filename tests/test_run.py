@@ -1,4 +1,4 @@
-"""build/run.py makes the environment. The tests have no network, so no pip."""
+"""build/run.py makes the environment. The tests have no network, so they install nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests import checkout
 from tests.games import ROOT
 
 SCRIPT = ROOT / "build" / "run.py"
-INSTALL = ["cython", "--no-build-isolation -e ."]
+INSTALL = ["uv cython", "-e ."]
 COMPILE = ["setup.py --quiet build_ext --inplace"]
 
 
@@ -31,12 +31,12 @@ def load_script(path: Path) -> Any:
 
 
 class Home:
-    """A nearly empty checkout, and the script as a module. `outcomes` replace its pip and venv.
+    """A nearly empty checkout, and the script as a module. `outcomes` replace venv, pip and uv.
 
     Attributes:
         script: The module.
         path: The checkout.
-        calls: What it ran: "venv", the requirement for pip, or a script with its arguments.
+        calls: What it ran: "venv", the requirements for pip or uv, or a script with its arguments.
         outcomes: Of the next runs: None for success, a text for the log of a failure, or an
             exception to raise.
     """
@@ -47,7 +47,7 @@ class Home:
         venv = path / ".venv"
         for name, value in {
             "ROOT": path, "VENV": venv, "BIN": venv / "bin", "STATE": venv / "state.json",
-            "LOG": venv / "log", "logged": self._logged
+            "LOG": venv / "log", "logged": self._logged, "uv_settings": lambda _: {}
         }.items():  # fmt: skip
             monkeypatch.setattr(self.script, name, value)
         monkeypatch.delenv("QUARTET_BUILD", raising=False)
@@ -61,14 +61,12 @@ class Home:
 
     def _logged(self, command: list[str]) -> str | None:
         words = " ".join(command[1:])
-        if "compileall" in words:
-            return "a template that is no Python"
-        what = words.rpartition(" install --no-compile ")[2]
+        what = words.rpartition(" install ")[2].rpartition("--no-build-isolation ")[2]
         self.calls.append("venv" if " venv " in words else what)
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, BaseException):
             raise outcome
-        if self.calls[-1] not in {"venv", "cython"} and outcome is None:
+        if self.calls[-1] not in {"venv", INSTALL[0]} and outcome is None:
             self.module.touch()
         return outcome
 
@@ -123,23 +121,23 @@ def test_a_second_call_compiles_nothing(
 
 def test_tools_are_installed_when_needed_and_stay(home: Home) -> None:
     home.prepare()
-    assert home.prepare("pytest -q") == ["cython", "--no-build-isolation -e .[dev]"]
+    assert home.prepare("pytest -q") == [INSTALL[0], "-e .[dev]"]
     assert (
         home.prepare() == home.prepare("ruff check .") == home.prepare("quartet pack exe x") == []
     )
     home.source.write_text("changed")
     assert home.prepare() == COMPILE
     (home.path / "setup.py").touch()
-    assert home.prepare() == ["cython", "--no-build-isolation -e .[dev]"]
+    assert home.prepare() == [INSTALL[0], "-e .[dev]"]
 
 
 def test_a_command_installs_its_extra(home: Home) -> None:
     home.prepare("python -m quartet pack")
     assert home.prepare("quartet match pack train") == []
-    assert home.prepare("quartet pack exe ugolki")[1:] == ["--no-build-isolation -e .[pack]"]
+    assert home.prepare("quartet pack exe ugolki")[1:] == ["-e .[pack]"]
     assert home.prepare("quartet pack nypc ataxx") == []
     more = home.prepare("quartet tournament ataxx --cluster=here:1")[1:]
-    assert more == ["--no-build-isolation -e .[cluster,pack,stats]"]
+    assert more == ["-e .[cluster,pack,stats]"]
     assert home.prepare("quartet selfplay ataxx --cluster here:1") == []
 
 
@@ -246,10 +244,13 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
         (("      core/native/clock.pyx:3:1: Expected an identifier\n"
             "   Cython.Compiler.Errors.CompileError"), "core/native/clock.pyx:3:1: Expected"),
         (("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\n"
-            "ERROR: No matching distribution"), "cannot reach its package index"),
+            "ERROR: No matching distribution"), "package index cannot be reached"),
         ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)",
-        "cannot reach its package index"),
+        "package index cannot be reached"),
         ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
+        ("error: Failed to fetch: `https://index/x`\n  Caused by: dns error",
+        "package index cannot be reached"),
+        ("error: No solution found\n  cause: Because only x<=1 is available", "only x<=1"),
         ("", "the install failed"),
     ],
 )  # fmt: skip
@@ -257,6 +258,31 @@ def test_a_long_log_becomes_one_sentence(home: Home, log: str, sentence: str) ->
     reason = home.script.reason(log)
     assert sentence in reason
     assert len(reason.splitlines()) == 1
+
+
+def test_uv_uses_the_package_indexes_of_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in os.environ:
+        if name.startswith(("PIP_", "UV_")):
+            monkeypatch.delenv(name)
+    settings = tmp_path / "pip.conf"
+    settings.write_text(
+        "[global]\nindex-url = https://one/simple\nextra-index-url =\n  https://two/simple\n"
+        "  https://three/simple\ntimeout = 7\n[install]\nfind-links = here there\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://four/simple")
+    monkeypatch.setenv("UV_SYSTEM_CERTS", "false")
+    script = load_script(SCRIPT)
+    found = script.uv_settings([sys.executable, "-m", "pip"])
+    assert found.items() >= {
+        ("UV_DEFAULT_INDEX", "https://four/simple"),
+        ("UV_INDEX", "https://two/simple https://three/simple"),
+        ("UV_FIND_LINKS", "here,there"),
+        ("UV_INDEX_STRATEGY", "unsafe-best-match"),
+    }
+    assert "UV_SYSTEM_CERTS" not in found
 
 
 def test_commands_run_in_the_environment(home: Home) -> None:
