@@ -250,6 +250,7 @@ def extensions() -> list[Extension]:
         modules,
         compiler_directives=directives(MODE),
         build_dir=place,
+        nthreads=os.cpu_count() or 1,
         force=MODE == "trace" or is_outdated(),
         quiet=True,
     )
