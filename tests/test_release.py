@@ -135,10 +135,11 @@ class Installed:
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(hidden)
         }
+        quick = {"PIP_NO_COMPILE": "1", "QUARTET_CACHE": str(self.cache), "NO_COLOR": "1"}
         return subprocess.run(
             command,
             cwd=self.folder,
-            env={**inherited, "QUARTET_CACHE": str(self.cache), "NO_COLOR": "1", **more},
+            env={**inherited, **quick, **more},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

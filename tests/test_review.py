@@ -566,8 +566,8 @@ def test_the_summary_counts_all_reviews() -> None:
 
 @pytest.mark.slow
 def test_reviews_of_published_logs_do_not_contradict_themselves() -> None:
-    """Review every third log: all take half a minute."""
-    for path in [*sorted(APPLE.glob("*.txt"))[::3], *sorted(CONNEXION.glob("*.txt"))[::3]]:
+    """Review every sixth log: all take 45 s."""
+    for path in [*sorted(APPLE.glob("*.txt"))[::6], *sorted(CONNEXION.glob("*.txt"))[::6]]:
         found = reviewed(path.read_bytes())
         assert found.complaint == "", path
         require_consistent(found)
