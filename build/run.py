@@ -175,10 +175,9 @@ def install(extras: set[str]) -> str | None:
     log = logged([*pip, "install", "uv", *description["build-system"]["requires"]])
     if log is not None:
         return log
-    os.environ.update(uv_settings(pip))
     names = f"[{','.join(sorted(extras))}]" if extras else ""
     project = ["--reinstall-package", "quartet", "--no-build-isolation", "-e", f".{names}"]
-    return logged([python, "-m", "uv", "pip", "install", *project])
+    return logged([python, "-m", "uv", "pip", "install", *project], **uv_settings(pip))
 
 
 def uv_settings(pip: list[str]) -> dict[str, str]:
@@ -220,12 +219,14 @@ def make() -> None:
         raise EnvironmentFailure(f"no virtual environment could be made (full output: {LOG})")
 
 
-def logged(command: list[str]) -> str | None:
-    """Run a command. Return None if it succeeds, else its output, which is in LOG too."""
+def logged(command: list[str], **environment: str) -> str | None:
+    """Run a command with further environment variables. Return None if it succeeds, else its
+    output, which is in LOG too."""
     with LOG.open("wb") as log:
         status = subprocess.run(
             command,
             cwd=ROOT,
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

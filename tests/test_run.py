@@ -59,7 +59,7 @@ class Home:
         self.calls: list[str] = []
         self.outcomes: list[str | BaseException | None] = []
 
-    def _logged(self, command: list[str]) -> str | None:
+    def _logged(self, command: list[str], **_: str) -> str | None:
         words = " ".join(command[1:])
         what = words.rpartition(" install ")[2].rpartition("--no-build-isolation ")[2]
         self.calls.append("venv" if " venv " in words else what)
