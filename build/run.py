@@ -2,10 +2,10 @@
 build/run.py quartet games`.
 
 The environment is `.venv` in the checkout, with an editable install of the project. The script
-makes it if it is missing and compiles changed sources. uv, which pip installs first, installs again
-if the project's description changes or a command needs a further extra. Otherwise the script adds
-less than 0.1 s. It needs only Python and a C compiler. It announces slow steps in short lines on
-stderr and writes their output to a log.
+makes it if it is missing and compiles changed sources. It installs again if the project's
+description changes or a command needs a further extra. Otherwise the script adds less than 0.1 s.
+It needs only Python and a C compiler. It announces slow steps in short lines on stderr and writes
+their output to a log.
 """
 
 # No new syntax here: an old Python must reach its error message.
@@ -166,8 +166,8 @@ def install(extras: set[str]) -> str | None:
     """Install uv and the build requirements, then the project with these extras. Return None, or
     the log of a failure.
 
-    uv takes 8 s for the developers' tools, pip 90 s. Without the build requirements in the
-    environment, later compilations would fail.
+    uv takes 8 s for the developers' tools, pip 90 s. If uv fails, pip tries it too. Without the
+    build requirements in the environment, later compilations would fail.
     """
     python = str(BIN / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
@@ -176,8 +176,11 @@ def install(extras: set[str]) -> str | None:
     if log is not None:
         return log
     names = f"[{','.join(sorted(extras))}]" if extras else ""
-    project = ["--reinstall-package", "quartet", "--no-build-isolation", "-e", f".{names}"]
-    return logged([python, "-m", "uv", "pip", "install", *project], **uv_settings(pip))
+    project = ["--no-build-isolation", "-e", f".{names}"]
+    uv = [python, "-m", "uv", "pip", "install", "--reinstall-package", "quartet"]
+    if logged([*uv, *project], **uv_settings(pip)) is None:
+        return None
+    return logged([*pip, "install", *project])  # it has settings that uv lacks
 
 
 def uv_settings(pip: list[str]) -> dict[str, str]:

@@ -196,9 +196,17 @@ def test_an_incomplete_environment_is_made_again(home: Home, killed_in: int) -> 
     assert not (home.path / ".venv" / "rubbish").exists()
 
 
-@pytest.mark.parametrize("failing", [1, 2])
-def test_after_a_failure_only_the_install_is_tried_again(home: Home, failing: int) -> None:
-    home.outcomes = [*[None] * failing, "error: out of luck"]
+def test_pip_installs_where_uv_fails(home: Home) -> None:
+    home.outcomes = [None, None, "error: no luck with uv"]
+    assert home.prepare() == ["venv", *INSTALL, INSTALL[1]]
+    assert home.prepare() == []
+
+
+@pytest.mark.parametrize("outcomes", [[], [None, "error: no luck with uv"]])
+def test_after_a_failure_only_the_install_is_tried_again(
+    home: Home, outcomes: list[str | None]
+) -> None:
+    home.outcomes = [None, *outcomes, "error: out of luck"]
     with pytest.raises(home.script.EnvironmentFailure, match="out of luck"):
         home.prepare()
     assert home.prepare() == INSTALL
@@ -287,11 +295,11 @@ def test_uv_uses_the_package_indexes_of_pip(
 
 def test_commands_run_in_the_environment(home: Home) -> None:
     """Check that arguments, output and exit status are unchanged, and that child processes find the
-    environment."""
+    environment. Bytecode is written there, because each start would compile it otherwise."""
     home.prepare()
     tool = home.path / ".venv" / "bin" / "tool"
     tool.parent.mkdir()
-    tool.write_text('#!/bin/sh\necho "$VIRTUAL_ENV $1"\nexit 7\n')
+    tool.write_text('#!/bin/sh\necho "$VIRTUAL_ENV $1$PYTHONDONTWRITEBYTECODE"\nexit 7\n')
     tool.chmod(0o755)
     code = (
         f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import run; from pathlib "
@@ -306,7 +314,7 @@ def test_commands_run_in_the_environment(home: Home) -> None:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONHOME": ""},
+        env={**os.environ, "PYTHONHOME": "", "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert (done.returncode, done.stdout) == (7, f"{home.path / '.venv'} a  b\n")
     with pytest.raises(home.script.EnvironmentFailure, match="no command 'nonsense'"):
