@@ -90,7 +90,7 @@ def openings(
     default=60,
     help="Greatest score of a balanced opening, for either side.",
 )
-@click.option("--seed", default=1)
+@click.option("--seed", default=1, help="Random seed.")
 @click.option("--player", default=NAMES[0], type=click.Choice(NAMES), help="Player that evaluates.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=BOOK, help="The book."

@@ -65,8 +65,8 @@ SOURCES = (
     *(f"{name}/**/*.{kind}" for name in PACKAGES for kind in ("pyx", "pxd", "pxi", "h")),
 )
 """Files whose change requires compiling. Python files need none."""
-OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none|Failed to fetch"
-"""What pip and uv print if they cannot reach their index."""
+OFFLINE = r"connection broken|NewConnectionError|Max retries|NameResolution|Timeout|ProxyError|SSLError|from versions: none"
+"""What pip prints if it cannot reach its index."""
 PIP_TO_UV = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -239,7 +239,7 @@ def logged(command: list[str], **environment: str) -> str | None:
 
 
 def reason(log: str) -> str:
-    """Return why an install failed, in one sentence from the output of pip or uv."""
+    """Return why an install failed, in one sentence from pip's output."""
     # First errors of setup.py, then errors of Cython.
     known = re.search(r"^\W*quartet: (.+)", log, re.MULTILINE) or re.search(
         r"^\W*(\S+\.p(?:yx|xd|xi):\d+:\d+: .+)", log, re.MULTILINE
@@ -248,9 +248,9 @@ def reason(log: str) -> str:
         return known[1].strip()
     if re.search(OFFLINE, log):
         return (
-            "the package index cannot be reached; is this machine online, and does it need a proxy?"
+            "pip cannot reach its package index; is this machine online, and does it need a proxy?"
         )
-    errors = re.findall(r"^\W*(?:error|cause): (.+)", log, re.MULTILINE | re.IGNORECASE)
+    errors = re.findall(r"^\W*error: (.+)", log, re.MULTILINE | re.IGNORECASE)
     return errors[-1].strip() if errors else "the install failed"
 
 

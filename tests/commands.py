@@ -32,7 +32,7 @@ ENVIRONMENT = {
 }
 """What a command sees of the environment: nothing of the user's."""
 ONE_JOB = ("--jobs", "1", "--oversubscribe")
-"""Options of a run that plays one game at a time, also if other tests use the cores."""
+"""Options of a run with one unit of work at a time, also if other tests use the cores."""
 
 
 def quartet(*arguments: str, code: int = 0, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

@@ -28,6 +28,7 @@ from quartet.review.engines import Analyser, SearchResult
 from quartet.review.page import page
 from quartet.review.search import draws_after
 from quartet.review.work import LogResult, LogTask, ResultFolder
+from tests.commands import ONE_JOB
 
 DATA = Path(__file__).parent / "data"
 APPLE = DATA / "applegame" / "logs"
@@ -415,11 +416,11 @@ def test_calibrate_writes_a_calibration(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     run(
         *["tournament", "applegame", "--player", "g=greedy", "--player", "r=random"],
-        *["--games", 24, "--in-process", "--oversubscribe", "--jobs", 1, "--json", "--out", "cup"],
+        *["--games", 24, "--in-process", *ONE_JOB, "--json", "--out", "cup"],
     )
     out = tmp_path / "found.json"
     arguments = ["calibrate", "applegame", "cup", "--nodes", 50, "--positions", 4, "--out", out]
-    _, said = run(*arguments, "--jobs", 1, "--oversubscribe", "--json")
+    _, said = run(*arguments, *ONE_JOB, "--json")
     told = json.loads(said)
     assert told["games"] + told["held_back"] == 24
     assert calibration.read_all(out)["bot"].nodes == 50
@@ -428,7 +429,7 @@ def test_calibrate_writes_a_calibration(tmp_path: Path, monkeypatch: pytest.Monk
     run(
         *["tournament", "applegame", "--player", "a=bot", "--player", "b=bot", "--games", 2],
         *["--in-process", "--nodes", 50, "--json", "--out", "alone"],
-        *["--jobs", 1, "--oversubscribe"],
+        *ONE_JOB,
     )
     folder = json.loads((tmp_path / "alone" / "run.json").read_text())
     for player in folder["players"]:
@@ -460,7 +461,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_bad_logs_give_one_line_each_and_others_are_reviewed(folder: Path, tmp_path: Path) -> None:
     out, pages = tmp_path / "out", tmp_path / "pages"
-    arguments = ["review", folder, "--nodes", FEW, "--jobs", 1, "--oversubscribe", "--out", out]
+    arguments = ["review", folder, "--nodes", FEW, *ONE_JOB, "--out", out]
     status, said = run(*arguments, "--html", pages)
     assert status == 1
     for name, words in {
@@ -490,7 +491,7 @@ def test_after_a_kill_the_same_command_gives_the_same_reviews(folder: Path, tmp_
     outcomes = []
     for name in ("whole", "killed"):
         out = tmp_path / name
-        arguments = ["review", folder, "--nodes", FEW, "--jobs", 1, "--oversubscribe", "--out", out]
+        arguments = ["review", folder, "--nodes", FEW, *ONE_JOB, "--out", out]
         run(*arguments)
         if name == "killed":
             lines = (out / "done.jsonl").read_bytes().splitlines(keepends=True)
@@ -508,7 +509,7 @@ def test_a_changed_log_is_reviewed_again(tmp_path: Path, monkeypatch: pytest.Mon
     told = []
     for name in ("0000.txt", "0002.txt"):
         (logs / "a.txt").write_bytes((APPLE / name).read_bytes())
-        _, said = run("review", logs, "--nodes", FEW, "--jobs", 1, "--oversubscribe", "--json")
+        _, said = run("review", logs, "--nodes", FEW, *ONE_JOB, "--json")
         told.append(json.loads(said)["reviews"][0])
     assert told[0] != told[1]
 
@@ -518,7 +519,7 @@ def test_another_engine_reviews_again(tmp_path: Path, monkeypatch: pytest.Monkey
     log = APPLE / "0000.txt"
     for code in ("old", "new"):
         monkeypatch.setattr("quartet.arena.fingerprints.engine_fingerprint", lambda _, c=code: c)
-        run("review", log, log, "--nodes", FEW, "--jobs", 1, "--oversubscribe")
+        run("review", log, log, "--nodes", FEW, *ONE_JOB)
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 

@@ -252,13 +252,10 @@ def test_a_python_without_venv(home: Home, monkeypatch: pytest.MonkeyPatch) -> N
         (("      core/native/clock.pyx:3:1: Expected an identifier\n"
             "   Cython.Compiler.Errors.CompileError"), "core/native/clock.pyx:3:1: Expected"),
         (("WARNING: Retrying after connection broken by 'NameResolutionError(...)'\n"
-            "ERROR: No matching distribution"), "package index cannot be reached"),
+            "ERROR: No matching distribution"), "cannot reach its package index"),
         ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)",
-        "package index cannot be reached"),
+        "cannot reach its package index"),
         ("ERROR: one\nERROR: No space left on device\n", "No space left on device"),
-        ("error: Failed to fetch: `https://index/x`\n  Caused by: dns error",
-        "package index cannot be reached"),
-        ("error: No solution found\n  cause: Because only x<=1 is available", "only x<=1"),
         ("", "the install failed"),
     ],
 )  # fmt: skip

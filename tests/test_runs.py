@@ -76,9 +76,8 @@ def test_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--elo1",
             "200",
             "--in-process",
-            "--oversubscribe",
         ],
-        *["--jobs", "1", "--json", "--out"],
+        *[*ONE_JOB, "--json", "--out"],
         folder,
     )
     return folder

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError, TextError
-from tests.commands import quartet
+from tests.commands import ONE_JOB, quartet
 from ugolki.players import player
 from ugolki.rules import Position
 from ugolki.train.__main__ import command
@@ -22,8 +22,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("accuracy") / "run"
     players = [word for name in ("a=brs:3", "b=random", "c=random", "d=random")
                for word in ("--player", name)]  # fmt: skip
-    quartet("tournament", "ugolki", *players, "--games", "4", "--in-process", "--jobs", "1",
-            "--oversubscribe", "--option", "opening=4", "--out", str(folder))  # fmt: skip
+    quartet("tournament", "ugolki", *players, "--games", "4", "--in-process", *ONE_JOB,
+            "--option", "opening=4", "--out", str(folder))  # fmt: skip
     return folder
 
 

@@ -442,10 +442,8 @@ def test_a_game_of_a_run_is_watched_live(tmp_path: Path) -> None:
         "b=60000",
         "--games",
         "1",
-        "--jobs",
-        "1",
     ]
-    command += ["--oversubscribe", "--out", str(out), "--pairing", "gauntlet"]
+    command += [*ONE_JOB, "--out", str(out), "--pairing", "gauntlet"]
     run = subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
