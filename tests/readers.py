@@ -208,7 +208,7 @@ def read_log(data: bytes) -> None:
 
 @cache
 def conversation(name: str) -> bytes:
-    """Return the judge's lines to the greedy player on seat 0 in a game with a random one."""
+    """Return the judge's lines to an agent on seat 0 in a game of two random players."""
     game, random = games.load(name), Random(1)
     say = game.protocol.format_message
     agent = agent_of(name)
@@ -235,12 +235,12 @@ def conversation(name: str) -> bytes:
 
 
 def agent_of(name: str) -> lines.Agent:
-    """Return a game's agent with the greedy player, as its `__main__` makes it."""
+    """Return a game's agent with the random player, as its `__main__` makes it."""
     protocol, rules = games.load(name).protocol, registry.load(name, "rules").Position
     return lines.Agent(
         protocol,
         rules,
-        registry.load(name, "players").player("greedy"),
+        registry.load(name, "players").player("random", 1),
         init=games.load(name).lines.init,
         reveal=rules.reveal if games.load(name).info.chance else None,
         anywhere=protocol.PASS if name == "applegame" else None,  # type: ignore[attr-defined]
@@ -341,7 +341,7 @@ def read_command(data: bytes) -> None:
     """The UAI program obeys commands or rejects them; a deep perft only takes long."""
     said: list[str] = []
     program = uai.UaiProgram(
-        lambda _: registry.load("ataxx", "players").player("greedy"), said.append
+        lambda _: registry.load("ataxx", "players").player("random", 1), said.append
     )
     text = re.sub(rb"perft\s+\S+", b"perft 1", data)
     for command in (*text.splitlines()[:40], b"quit"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 import pytest
@@ -118,6 +118,15 @@ def test_sigterm_ends_the_command_after_recording_the_slice(
     (line,) = trials.slices("x")
     assert (line.first, line.end, line.count) == (0, 2, 10)
     assert trials.slices("y") == []
+
+
+def test_a_slice_that_is_stopped_before_its_first_attempt_is_not_recorded() -> None:
+    def compiles() -> NoReturn:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trials.run("x", trial([])._replace(open=compiles), 60)
+    assert trials.slices("x") == []
 
 
 def test_a_pattern_without_files_is_an_error() -> None:

@@ -141,9 +141,10 @@ def run(name: str, trial: LongTrial, seconds: float) -> Slice:
         cleanup.callback(file.close)
         first = max((line.end for line in file.lines), default=0)
         made, interrupt = _attempts(name, trial, first, seconds)
-        file.append(made)
+        if made.end > first or made.findings:
+            file.append(made)
         if interrupt is not None:
-            print(f"{name}: interrupted, recorded up to attempt {made.end}", file=sys.stderr)
+            print(f"{name}: interrupted after {made.end - first} attempts", file=sys.stderr)
             raise interrupt
         return made
 
