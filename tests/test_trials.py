@@ -120,6 +120,30 @@ def test_sigterm_ends_the_command_after_recording_the_slice(
     assert trials.slices("y") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after", "same"),
+    [
+        ("a.py", 'def f():\n    return "#1"\n', 'def f():\n    return "#2"\n', False),
+        ("a.py", 'say("""\none""")\n', 'say("""\ntwo""")\n', False),
+        ("a.py", "x = 1  # why\n", "\n# Because.\nx = 1\n", True),
+        ("a.py", '"""Old."""\nx = 1\n', '"""It is "new".\n\nDone.\n"""\nx = 1\n', True),
+        ("a.pyx", "cdef int x = 1  # it's one\n", "cdef int x = 1\n", True),
+        ("a.pyx", "cdef int x = 1  # one\n", "cdef int x = 2  # one\n", False),
+        ("a.h", "int x; // it's one\n", "/* one,\n   not two */\nint x;\n", True),
+        ("a.h", 'char *x = "//1";\n', 'char *x = "//2";\n', False),
+    ],
+)
+def test_a_digest_ignores_comments(
+    name: str, before: str, after: str, same: bool, folder: Path
+) -> None:
+    """But not strings that look like them."""
+    digests = []
+    for text in (before, after):
+        (folder / name).write_text(text)
+        digests.append(trials.digest((name,)))
+    assert (digests[0] == digests[1]) is same
+
+
 def test_a_slice_that_is_stopped_before_its_first_attempt_is_not_recorded() -> None:
     def compiles() -> NoReturn:
         raise KeyboardInterrupt

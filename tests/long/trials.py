@@ -4,8 +4,8 @@ differential-ataxx`.
 A trial is a numbered sequence of attempts: a random game, a block of inputs, some kills. A slice
 makes the attempts of some minutes, and adds a line to the trial's file in `docs/results/trials`.
 The next slice, on any machine, continues with the next number. So slices add up, and nothing counts
-twice. A line names a digest of the tested sources: slices with the same digest tested the same
-code.
+twice. A line names a digest of the tested sources without their comments: slices with the same
+digest tested the same code.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -42,6 +43,10 @@ MAX_FINDINGS = 3
 """Findings after which a slice ends."""
 SOURCES = {".py", ".pyx", ".pxd", ".pxi", ".h", ".bin", ""}
 """Endings of source files; an extension's C code and binary are made from them."""
+PYTHON_COMMENT = r'''^[ \t]*r?"""(?:\\.|[^\\])*?"""[ \t]*$|\#[^\n]*'''
+C_COMMENT = r"/\*.*?\*/|//[^\n]*"
+STRING = r'''(?P<quote>"""|"|\')(?:\\.|(?!(?P=quote)).)*(?P=quote)'''
+"""A comment sign in a string begins no comment."""
 REPORT_SECONDS = 10.0
 
 
@@ -51,7 +56,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         date: Day of its end.
         commit: The commit; with a plus sign if tested sources differ from it.
-        tested: Digest of the tested sources.
+        tested: Digest of the tested sources without comments.
         machine: Processor, cores and system.
         first: Number of the first attempt.
         end: Number of the attempt after the last one.
@@ -95,11 +100,24 @@ def tested_files(patterns: Sequence[str]) -> list[Path]:
     return sorted(found)
 
 
+def code_of(path: Path) -> bytes:
+    """Return a source file without comments, docstrings and empty lines."""
+    if path.suffix in (".bin", ""):
+        return path.read_bytes()
+    comment = C_COMMENT if path.suffix == ".h" else PYTHON_COMMENT
+    code = re.sub(
+        f"(?ms)(?P<comment>{comment})|{STRING}",
+        lambda found: "" if found["comment"] else found[0],
+        path.read_text(encoding="utf-8"),
+    )
+    return "\n".join(line.rstrip() for line in code.splitlines() if line.strip()).encode()
+
+
 def digest(patterns: Sequence[str]) -> str:
-    """Return 12 digits that change with the tested sources."""
+    """Return 12 digits that change with the code of the tested sources."""
     total = hashlib.sha256()
     for path in tested_files(patterns):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        content = hashlib.sha256(code_of(path)).hexdigest()
         total.update(f"{path.relative_to(ROOT).as_posix()} {content}\n".encode())
     return total.hexdigest()[:12]
 
