@@ -50,6 +50,6 @@ class Engine:
     ) -> SearchInfo:
         """Return the best line found; `report` is called after each iteration.
 
-        The score is 400 times the logit of the expected result; a forced win in n plies is
-        30,000 - n. Raises RuleError if the game is over.
+        The score is in SCORE_UNIT; a forced win in n plies is 30,000 - n. Raises RuleError if the
+        game is over.
         """

@@ -123,7 +123,7 @@ cdef struct Evaluator:
 
 
 cdef inline int evaluate(const AbSearch* s, const Board* b) noexcept nogil:
-    """Return the network's value; 400 points are a unit of the logistic function."""
+    """Return the network's value, in the engine's SCORE_UNIT."""
     cdef Evaluator* e = <Evaluator*>s.weights
     return evaluate_near(
         e.network, &e.bases[b.ply % BASES], b.pieces[b.ply & 1], b.pieces[1 - (b.ply & 1)], False
@@ -149,7 +149,7 @@ cdef class Engine:
     """See engine.pyi."""
 
     CAPABILITIES = frozenset({STOP, NEW_GAME, MOVES_TO_GO, MULTIPV})
-    SCORE_UNIT = "1/400 of the logit of winning"
+    SCORE_UNIT = "1/260 of the logit of winning"    # --unit in the header of nn/weights.bin
     OPTIONS = (
         Option("weights", str, "", "file of the network's weights [default: the package's own]"),
         # docs/experiments/006
@@ -187,9 +187,9 @@ cdef class Engine:
         self.search.stopped = True
 
     def moves_to_go(self, Position position):
-        # On average, 12 + 1.2 * empty cells moves are to come. The divisor is smaller and falls
-        # faster: most searches end before the planned time (patience), most games are decided
-        # before they end, and time left on the clock is lost (docs/experiments/006).
+        # Less than the moves to come: most searches end before the planned time (patience), most
+        # games are decided before they end, and time left on the clock is lost
+        # (docs/experiments/006).
         return max(3.0, 0.75 * popcount64(empty_cells(&position.board)) - 2)
 
     def choose(self, Position position, limits, report=None):

@@ -311,7 +311,7 @@ def info_line(info: SearchInfo, *, several: bool = False) -> str:
     """Return the `info` line of a search's result, with its rank if there are `several` lines.
 
     What UAI calls cp is the score in the unit that the player declares. For the engine that is
-    1/400 of the logit of the win probability, so 400 means 73 %. It does not count cells.
+    1/260 of the logit of the win probability, so 260 means 73 %. It does not count cells.
     """
     line = " ".join(map(format_uai, info.pv or (info.move,)))
     rank = f" multipv {info.rank}" if several else ""

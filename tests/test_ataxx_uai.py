@@ -100,7 +100,7 @@ def test_uai_prints_name_and_options() -> None:
         if name == "bot":
             names = {option.name for option in Engine.OPTIONS} - {"hash"} | {"Hash"}
             assert options.keys() == OPTIONS.keys() | names
-            assert "info string a score of 1 cp is 1/400 of the logit of winning" in said
+            assert "info string a score of 1 cp is 1/260 of the logit of winning" in said
             assert "option name Hash type spin default 64 min 1 max 65536" in said
             assert "option name patience type string default 0.35" in said
             assert "option name weights type string default <empty>" in said

@@ -9,7 +9,7 @@ a `Weights` object and passes its struct to the search:
     cdef Weights weights = default_weights()    # the object owns the memory
     score = evaluate(&weights.network, board.pieces[seat], board.pieces[seat ^ 1])  # nogil
 
-Scores are 400 times the logit of the expected result for the side to move, within +-NETWORK_MAX.
+Scores are for the side to move, in the engine's SCORE_UNIT, within +-NETWORK_MAX.
 256 hidden units take 155 ns on an AMD EPYC of 2022 (docs/experiments/018).
 """
 

@@ -11,8 +11,8 @@
    Activation  min(max(hidden, 0), 255) squared ("SCReLU")
    Output      the sum of activation * weight, 64 is one, |weight| <= 127; divided by 255, plus the
                bias, 255 * 64 is one. The number of pieces chooses weights and bias
-   Score       output * 400 / (255 * 64): 400 points are a unit of the logistic function; for the
-               side to move */
+   Score       output * 400 / (255 * 64), for the side to move. How many points are a unit of the
+               logistic function was chosen in training: `--unit` in the header of the weights */
 /* clang-format on */
 /* A search evaluates similar positions. If a position differs from a stored base in few windows,
    only their rows are added and subtracted: 12 rows instead of 36 on average, from the position

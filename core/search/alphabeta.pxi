@@ -28,9 +28,10 @@
 #                                     a quiescence search
 #
 # It offers AbSearch (the caller owns the memory) and ab_new, ab_free, ab_new_game, ab_choose.
-# Scores and margins: 400 points are a unit of the logistic function.
+# Scores and margins are in the engine's SCORE_UNIT.
 #
-# Steps of a node are numbered. Their gains are in Elo, with an interval of two standard errors.
+# Steps of a node are numbered. Gains are in Elo, with an interval of two standard errors, or with
+# +- one standard error.
 # Not in this kernel, because it lost or made no difference: null move, razoring, ProbCut,
 # reductions by history (docs/experiments/005), cut-node reductions (docs/experiments/019).
 
@@ -315,8 +316,8 @@ cdef inline int ab_node(
         noisy = move_order(state, move) >= AB_NOISY
         if ply > 0 and best > -AB_SURE:
             # 6. Late move pruning: at depth <= 4, skip quiet late moves (none: -32 [-69, +4]; up to
-            # depth 7: +8 +- 14). Skipping them, not ending the loop: 57 % of 300 games. From the
-            # third move on, end at a move_order of 0 (+42 [+2, +83]; docs/experiments/005, 019).
+            # depth 7: +8 +- 14). From the third move on, end at a move_order of 0 (+42 [+2, +83];
+            # docs/experiments/005, 019).
             if not noisy and depth <= 4 and not pv_node and i >= (
                 s.late_moves + depth * depth * 2
             ) >> (not improving):
@@ -324,8 +325,7 @@ cdef inline int ab_node(
             if i >= 2 and move_order(state, move) == 0:
                 break
             # 7. Futility pruning: the static evaluation plus the margin is below alpha, so skip all
-            # later moves (none: -36 [-73, +1], docs/experiments/005), noisy ones too (54 % of 182
-            # games against skipping quiet ones only).
+            # later moves, noisy ones too (none: -36 [-73, +1], docs/experiments/005).
             if depth <= 6 and i >= 3 and (
                 evaluation + s.quiet_margin + s.quiet_slope * depth <= alpha
             ):
