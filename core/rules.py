@@ -26,8 +26,8 @@ class FileExchange:
         output: Name of the file that it reads there.
         seconds: Wall-clock time per move, from the start of the process to its exit.
         megabytes: Limit of the resident memory of the whole process tree.
-        search_ms: Milliseconds of `seconds` left to a search, without start and exit of the
-            process. The default clock of in-process games. None: no default.
+        search_ms: Default clock of in-process games in milliseconds: about what `seconds` leave to
+            the search of a cautious program. None: no default.
     """
 
     input: str
@@ -51,7 +51,8 @@ class LineJudge:
 
     Attributes:
         ready_ms: Milliseconds until the answer to Ready is due.
-        clock_ms: Milliseconds for all moves of a game together. Both are wall-clock time.
+        clock_ms: Milliseconds for all moves of a game together. The judges of NYPC count processor
+            time; `quartet.judge.table.TableRules.cpu` chooses.
         init: True if the judge describes the start position; False if all games start alike.
         megabytes: Memory limit of the program. None: the judge has no limit.
     """

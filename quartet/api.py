@@ -170,7 +170,7 @@ class Game:
         Args:
             log: Its content as bytes, or the path of its file.
             nodes: Nodes per search; None for the nodes of the calibration.
-            candidates: Number of better moves that are listed for a bad one.
+            candidates: Number of best moves that are listed for a move that lost 0.05 or more.
 
         Raises:
             QuartetError: The file cannot be read, or the log cannot be reviewed.

@@ -293,7 +293,7 @@ cdef class Engine:
             "PUCT: value of an untried move, as a part of its position's mean", 0, 10
         ),
         # a network that learns from a search's choices is overconfident
-        Option("prior_percent", int, 40, "policy temperature: percent of its logits", 0, 1000),
+        Option("prior_percent", int, 40, "percent of the policy logits: less is flatter", 0, 1000),
         Option("model", bool, False, "has no effect; older commands may have it"),
         Option(
             "threads", int, 0,

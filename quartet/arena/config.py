@@ -68,7 +68,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
         seed: Seed of the openings and of all chance.
         options: Variants of the rules, as for `Position.start`.
         disqualify: The first forfeited turn disqualifies a player.
-        megabytes: Memory of a program and its children, None for the contest's limit.
+        megabytes: Memory of a program and its children, None for the judge's limit.
         in_process: Play built-in players inside the worker, without programs.
         replay_overloaded: Times to replay a game lost by a time-out on an overloaded machine.
         cores: Cores reserved for each game.

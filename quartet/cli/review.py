@@ -53,7 +53,7 @@ from quartet.review.work import LogTask, ResultFolder
     type=click.IntRange(1, 20),
     default=3,
     show_default=True,
-    help="Moves listed if the move played was not good.",
+    help="Best moves listed for a move that lost the first threshold or more.",
 )
 @click.option(
     "--calibration",

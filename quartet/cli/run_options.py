@@ -98,7 +98,8 @@ OPTIONS: list[Decorator] = [
         "--nodes",
         multiple=True,
         metavar="[NAME=]N",
-        help="Nodes per search, for all built-in players or for NAME  [default: no limit].",
+        help="Nodes per search, for all built-in players and versions, or for NAME  "
+        "[default: no limit].",
     ),
     game_options.variants,
     game_options.sandboxed,
@@ -110,7 +111,7 @@ OPTIONS: list[Decorator] = [
     click.option(
         "--megabytes",
         type=click.FloatRange(min=1),
-        help="Memory of a program and its children in MB  [default: the contest's].",
+        help="Memory of a program and its children, in MiB  [default: the judge's].",
     ),
     click.option(
         "--replay-overloaded",

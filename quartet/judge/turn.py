@@ -138,7 +138,8 @@ class ExitReport(msgspec.Struct, frozen=True):
 class Result(
     msgspec.Struct, frozen=True, tag="result", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The end of a game. Tuples have an item for each seat, None for an empty one.
+    """The end of a game. Tuples have an item for each seat. An empty seat has None in `scores`,
+    `places` and `exits`, and 0 in `shares` and `lost`.
 
     Attributes:
         plies: Plies of the game, turns without a record included.

@@ -99,7 +99,8 @@ class TurnReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         overlooked: Moves with a higher gain than the one played, the highest first.
         overlooked_count: Number of moves with a higher gain.
         harm: Win probability that the move took from every seat.
-        candidates: Best moves and the one played, the best first, if the move was not good.
+        candidates: Best moves and the one played, the best first, if the move lost the first
+            threshold or more.
         remarks: Output of programs during the turn, as (seat, text).
         second_opinions: Of other engines.
         kind: Of a loss: foul, missed win, ending, overlooked or judgement.

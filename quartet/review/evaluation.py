@@ -6,7 +6,7 @@
    then.
 3. If the engine prefers another move, the position after that one is searched with the same nodes.
 4. A loss that may or may not be a mistake is searched again, for longer.
-5. If the move played was not good, the engine's next best moves are searched as well. The best of
+5. If the move played lost enough, the engine's next best moves are searched as well. The best of
    all these moves is the best move, and its value becomes that of the position.
 """
 
@@ -35,7 +35,8 @@ class MoveAnalysis:
         other: Value of the best move, for the mover; also the value of the position.
         expected: Value of the move played before chance decides; None if it does not.
         luck: Win probability given by chance, by searches as short as those of `expected`.
-        candidates: Moves with their values, the best first, if the move played was not good.
+        candidates: Moves with their values, the best first, if the move played lost the first
+            threshold or more.
     """
 
     best: Move | None
@@ -202,7 +203,7 @@ class GameAnalysis(GameSearch):
             log: The game.
             engine: The engine.
             thresholds: The four thresholds of the labels.
-            candidates: Moves to compare with the one played if that was not good.
+            candidates: Moves to compare with the one played if that lost the first threshold.
         """
         super().__init__(log, engine)
         self.thresholds, self._candidates = tuple(thresholds), candidates

@@ -29,7 +29,8 @@ LINE = 6
 OVERLOOKED = 3
 """Moves listed that gain more than the one played."""
 MUCH = 3
-"""Score difference from which a loss is called overlooked instead of a misjudgement."""
+"""Cells or points that the best move swings more than the played one if the loss is called
+overlooked instead of a misjudgement. Not tuned."""
 WORST = 5
 """Turns listed as the worst of a game."""
 

@@ -28,7 +28,7 @@ class LogTask(msgspec.Struct, frozen=True, kw_only=True):
         nodes: Nodes per search; None for those of the calibration.
         calibration: File of calibrations; "" for the game's.
         thresholds: Of the labels.
-        candidates: Moves listed if the move played was not good.
+        candidates: Moves listed if the move played lost the first threshold or more.
         positions: Samples to take, for a calibration.
         seed: Of the choice of samples.
         shares: Win share of every seat at the end of the game, for a calibration.

@@ -43,9 +43,9 @@ MAX_FINDINGS = 3
 """Findings after which a slice ends."""
 SOURCES = {".py", ".pyx", ".pxd", ".pxi", ".h", ".bin", ""}
 """Endings of source files; an extension's C code and binary are made from them."""
-PYTHON_COMMENT = r'''^[ \t]*r?"""(?:\\.|[^\\])*?"""[ \t]*$|\#[^\n]*'''
+PYTHON_COMMENT = r'^[ \t]*r?"{3}(?:\\.|[^\\])*?"{3}[ \t]*$|\#[^\n]*'
 C_COMMENT = r"/\*.*?\*/|//[^\n]*"
-STRING = r'''(?P<quote>"""|"|\')(?:\\.|(?!(?P=quote)).)*(?P=quote)'''
+STRING = r"(?P<quote>\"{3}|\"|')(?:\\.|(?!(?P=quote)).)*(?P=quote)"
 """A comment sign in a string begins no comment."""
 REPORT_SECONDS = 10.0
 
