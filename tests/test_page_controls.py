@@ -41,10 +41,36 @@ def test_a_game_is_deleted_after_a_confirmation(tab: Tab) -> None:
     assert delete.inner_text() == "Confirm deletion"
     assert tab.ask(f"matches/{match}")["ended"] is False
     expect(delete).to_have_text("Delete game")  # the confirmation expires
+    other = Tab(tab.page.context, tab.server)
+    other.page.goto(tab.page.url)
+    assert other.state() == "asking"
     delete.click()
     delete.click()
     tab.find("#lobby").wait_for()
+    other.find("#lobby").wait_for()
+    assert other.find("#said").inner_text() == "the match was deleted"
     assert "does not exist" in tab.ask(f"matches/{match}")["error"]
+
+
+def test_the_next_move_can_be_typed_while_the_bot_thinks(tab: Tab) -> None:
+    """No letter of it acts as a key of the board, such as U, which takes a move back."""
+    tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
+    assert tab.state() == "asking"
+    tab.find("#typed").fill(tab.asking()["position"]["choices"][0]["move"])
+    tab.page.keyboard.press("Enter")
+    tab.page.keyboard.type("u a r")
+    tab.wait_turns(2)
+    assert tab.state() == "asking"
+    assert tab.find("#typed").input_value().endswith("u a r")
+    assert tab.turns == 2
+
+
+def test_who_resigns_out_of_turn_is_told_when_it_counts(tab: Tab) -> None:
+    tab.start("ataxx", ("guest", ""), ("person", ""))
+    tab.find('#status[data-state="away"]').wait_for()
+    tab.find("#resign").click()
+    tab.find("#resign").click()
+    expect(tab.find("#said")).to_have_text("You resign when it is your turn.")
 
 
 def test_a_log_that_reveals_draws_is_saved_after_the_game(tab: Tab) -> None:

@@ -109,6 +109,19 @@ def test_english_is_found(browser: Any, server: Server) -> None:
     context.close()
 
 
+@RUSSIAN
+def test_the_number_of_a_line_does_not_disturb_a_translation(tab: Tab) -> None:
+    """Every text of the server is translated behind "line 5: " as it is without."""
+    differ = """async () => {
+        const { word } = await import("./static/language.js");
+        const texts = Object.keys(await (await fetch("api/words/ru")).json());
+        return texts.filter(text => !text.startsWith("line "))
+            .map(text => text.replaceAll("{}", "7"))
+            .filter(text => word("line 5: " + text) !== word("line 5: @").replace("@", word(text)));
+    }"""
+    assert tab.page.evaluate(differ) == []
+
+
 def complaint(tab: Tab) -> None:
     """Wait for the message of a refused request, and check it."""
     tab.find("#said.bad:not(:empty)").wait_for()

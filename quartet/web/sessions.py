@@ -51,6 +51,7 @@ MAX_REVIEWS = 1
 """Reviews that run at a time."""
 UNWATCHED = 10.0
 """Seconds after which an unwatched analysis ends."""
+DELETED = "the match was deleted"
 
 
 class SessionManager:
@@ -194,7 +195,8 @@ class SessionManager:
         """End a match with all its programs, and delete it with its reviews."""
         session = self.matches[id]
         session.kept = False
-        session.finish(None, "the match was deleted")
+        session.finish(None, DELETED)
+        session.topic.publish("gone", error=DELETED)
         self.matches.remove(id)
         await self._delete_reviews("match", id)
         if session.job is not None:

@@ -291,7 +291,7 @@ export class MoveList {
         seatTag(turn.seat, h("span", { class: "what" }, moveText(turn))),
         h("span", { class: "notes" }, this.notes(turn, i)),
         isLost || turn.verdict === "resigned"
-          ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (turn.reason ? ": " + turn.reason : ""))
+          ? h("span", { class: "reason" }, t("verdict_" + turn.verdict) + (isLost && turn.reason ? ": " + turn.reason : ""))
           : null,
       ),
       this.below(i),

@@ -29,10 +29,11 @@ async function load(preferred) {
   document.documentElement.lang = wanted;
   texts = own;
   words = new Map(Object.entries(others));
-  const literal = text => text.replaceAll("{}", "").length;
+  const literal = text => text.replaceAll("{}", "").length,
+    open = text => text.startsWith("{}"); // it would take the "line 5: " before a sentence for a part of it
   phrases = Object.entries(others)
     .filter(([english]) => english.includes("{}"))
-    .sort(([a], [b]) => literal(b) - literal(a))
+    .sort(([a], [b]) => open(a) - open(b) || literal(b) - literal(a))
     .map(([english, own]) => {
       const parts = english.split("{}").map(part => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
       return [new RegExp(`^${parts.join("([^]*?)")}$`), own];
@@ -75,9 +76,9 @@ const local = (x, least, most) =>
   (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
 export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
-/** A large number in short. */
+/** A large number in short, with three digits. */
 export const many = n =>
-  n == null ? "–" : n.toLocaleString(language(), { notation: "compact", maximumFractionDigits: n >= 1e6 ? 1 : 0 });
+  n == null ? "–" : n.toLocaleString(language(), { notation: "compact", maximumSignificantDigits: 3 });
 /** A time in seconds since 1970. */
 export const moment = s => new Date(1000 * s).toLocaleString(language(), { dateStyle: "medium", timeStyle: "short" });
 export const seconds = (s, digits = 1) => (s == null ? "–" : t("seconds", { s: local(s, digits, digits) }));

@@ -7,6 +7,7 @@ import {
   guarded,
   h,
   moment,
+  number,
   post,
   quartersOf,
   say,
@@ -38,7 +39,7 @@ const strengthText = value => {
     ? t("strength_clock")
     : kind === "nodes"
       ? t("strength_nodes", { n })
-      : t("strength_time", { n: n / 1000 });
+      : t("strength_time", { n: number(n / 1000) });
 };
 
 export async function lobby(main, { parameters, games }) {
@@ -72,6 +73,11 @@ export async function lobby(main, { parameters, games }) {
     rules.dataset.game = game.name;
     draw(svg, position.board, framesOf(position.board)[0], { quarters: quartersOf(game.name, position.board) });
   }
+  const again = guarded(async () => {
+    if (!form.isConnected) return;
+    fill();
+    await showBoard();
+  });
   const asked = {};
   const optionsOf = async name => {
     asked[name] ??= get("games/" + name);
@@ -243,7 +249,10 @@ export async function lobby(main, { parameters, games }) {
                 game = g;
                 settings.set("game", g.name);
                 fill();
-                showBoard();
+                showBoard().catch(error => {
+                  say(error.message, true);
+                  document.addEventListener("reconnected", again, { once: true });
+                });
               },
             }),
             g.title,
@@ -261,7 +270,7 @@ export async function lobby(main, { parameters, games }) {
         { id: "more" },
         h("summary", {}, t("more_settings")),
         h("label", {}, t(game.clock.per_move ? "clock_move" : "clock_game"), " ", clock),
-        h("span", { id: "clock-note", class: "dim" }, " ", t("clock_note", { s: game.clock.ms / 1000 })),
+        h("span", { id: "clock-note", class: "dim" }, " ", t("clock_note", { s: number(game.clock.ms / 1000) })),
         h("label", {}, personClock, " ", t("person_clock")),
         h("label", {}, step, " ", t("step_mode")),
         from
@@ -289,14 +298,19 @@ export async function lobby(main, { parameters, games }) {
       pace,
       starting,
     );
-    form.onchange = () => (pace.hidden = !isWatched());
-    form.onchange();
-    form.onsubmit = guarded(async event => {
-      event.preventDefault();
+    const keep = () =>
       settings.set(
         "seats." + game.name,
         rows.map(row => ({ player: row.player, strength: row.strength, name: row.name })),
       );
+    form.onchange = () => {
+      pace.hidden = !isWatched();
+      keep();
+    };
+    pace.hidden = !isWatched();
+    form.onsubmit = guarded(async event => {
+      event.preventDefault();
+      keep();
       const own = rows.find(row => row.player === "person" && row.name);
       if (own) settings.set("name", own.name);
       if (!from && rows.every(row => row.player === "nobody")) return say(t("nobody_plays"), true);

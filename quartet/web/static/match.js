@@ -97,8 +97,13 @@ export async function match(main, { name, path, games }) {
         event.preventDefault();
         const text = typed.value.trim();
         if (!text) return;
-        await ask("move", { step: own()?.step ?? game.steps, text });
-        typed.value = "";
+        typed.value = ""; // before the answer: the next move may be typed meanwhile
+        try {
+          await ask("move", { step: own()?.step ?? game.steps, text });
+        } catch (error) {
+          typed.value ||= text;
+          throw error;
+        }
       }),
     },
     typed,
@@ -108,9 +113,11 @@ export async function match(main, { name, path, games }) {
     h("button", { id, type: "button", onclick: guarded(act), ...extra }, t(key));
   const undo = button("undo", "undo", () => takeBack()),
     hint = button("hint", "hint", () => giveHint());
-  const resign = confirmed("resign", "resign", "resign_sure", () =>
-    ask("resign", { seat: own()?.seat ?? mine[0] }),
-  );
+  const resign = confirmed("resign", "resign", "resign_sure", async () => {
+    const later = !own();
+    await ask("resign", { seat: own()?.seat ?? mine[0] });
+    if (later) say(t("resign_later"));
+  });
   const save = h("a", { class: "button", id: "save" }, t("save"));
   const saveLater = h("p", { class: "dim", id: "save-later" }, t(about?.chance ? "save_later" : "save_after"));
   const onward = h("a", { class: "button", id: "play-on" }, t("play_from_here"));
@@ -266,7 +273,7 @@ export async function match(main, { name, path, games }) {
     hint.disabled = !own();
     resign.hidden = live || !mine.length || !playing;
     undo.hidden = hint.hidden = resign.hidden || guested;
-    typing.hidden = resign.hidden || !own();
+    typing.hidden = resign.hidden; // also while others think: hidden, it would pass the focus and its keys to the board
     end.hidden = live || games.guest;
     if (invitation) invitation.hidden = !playing;
     openings.element.hidden = games.guest || (guested && playing);
@@ -323,7 +330,7 @@ export async function match(main, { name, path, games }) {
           state.people.length ? pace : null,
           marksBox,
           thinkBox,
-          h("p", { class: "dim keys" }, t(state.people.length ? "keys_match" : "keys_watch")),
+          h("p", { class: "dim keys" }, t(guested ? "keys_guests" : state.people.length ? "keys_match" : "keys_watch")),
         ),
       ),
       h(
@@ -431,7 +438,10 @@ export async function match(main, { name, path, games }) {
       goNext();
     },
     rematch: event => enter(event.id), // also for guests, who cannot start one
-    gone: event => say(event.error, true),
+    gone: event => {
+      say(event.error, true);
+      location.hash = "#/";
+    },
   };
   let others = [], // running games of the run
     leaving = null;

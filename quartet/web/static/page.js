@@ -17,9 +17,16 @@ export function h(name, properties = {}, ...children) {
   return made;
 }
 
-/** Replace the content of an element; null and false are omitted. */
-export const fill = (element, ...children) =>
+/** Replace the content of an element; null and false are omitted. The focus goes to the new control with the old one's
+    id, else to the first one. */
+export function fill(element, ...children) {
+  const focused = document.activeElement,
+    had = focused !== element && element.contains(focused);
   element.replaceChildren(...children.flat(9).filter(child => child != null && child !== false));
+  if (!had) return;
+  const again = focused.id && element.querySelector("#" + CSS.escape(focused.id));
+  (again || element.querySelector("button, a[href], input, select"))?.focus({ preventScroll: true });
+}
 
 /** Make an element like another one, in place: focus, clicks, scroll positions and what a user has typed survive. */
 export function update(old, made) {

@@ -74,7 +74,7 @@ export async function run(main, { path: [name], parameters }) {
             h("b", {}, test.decision ? t("decision_" + test.decision) : t("undecided")),
             " ",
             [
-              `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join(", ")})`,
+              `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join("; ")})`,
               t("test_of", { a: percent(test.scores[1], 2), b: percent(test.scores[0], 2) }),
               t("blocks", { n: test.blocks }),
               ...(test.elo ? [eloText(test.elo)] : []),

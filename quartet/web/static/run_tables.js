@@ -5,6 +5,13 @@ const Z95 = 1.96; // half a 95 % interval, in standard errors
 const playersOf = found => [...(found.names || [])].sort();
 export const hidden = () => h("p", { class: "dim", id: "hidden-results" }, t("results_hidden"));
 
+/** A rating with its interval; a bound if one side has won everything. */
+function eloCell({ elo, elo95 }) {
+  const [low, high] = (elo95 || [null, null]).map(x => (x == null ? null : number(x, 0)));
+  if (elo != null) return [number(elo, 0), low && high ? h("span", { class: "dim" }, ` ${low} … ${high}`) : ""];
+  return low ? t("elo_above", { x: low }) : high ? t("elo_below", { x: high }) : "–";
+}
+
 /** Ranks, scores, ratings and search figures of the players. */
 export function standings(found, shown) {
   if (!found.standings?.length) return h("p", { class: "dim" }, t("no_table"));
@@ -38,23 +45,7 @@ export function standings(found, shown) {
           },
           { title: t("games"), value: r => r.games, kind: "n" },
           { title: t("wdl"), value: r => `${r.wins}-${r.draws}-${r.losses}`, kind: "n" },
-          ...(any("elo")
-            ? [
-                {
-                  title: t("elo95"),
-                  kind: "n",
-                  value: r =>
-                    r.elo == null
-                      ? "–"
-                      : [
-                          number(r.elo, 0),
-                          r.elo95
-                            ? h("span", { class: "dim" }, ` ${number(r.elo95[0], 0)} … ${number(r.elo95[1], 0)}`)
-                            : "",
-                        ],
-                },
-              ]
-            : []),
+          ...(any("elo") || any("elo95") ? [{ title: t("elo95"), kind: "n", value: eloCell }] : []),
           ...(any("depth") ? [{ title: t("depth_title"), value: r => number(r.depth, 1), kind: "n" }] : []),
           ...(any("nodes_per_second")
             ? [
