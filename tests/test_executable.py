@@ -88,7 +88,6 @@ def test_an_unpacked_program_without_outer_process_estimates_its_age() -> None:
         ("target = 0.45\r\n".encode("utf-16"), {"QUARTET_TARGET": "0.45"}),
         (b"[bot]\n; target = 0.1\n# nodes = 5\nEarly = 0", {"QUARTET_EARLY": "0"}),
         (b"", {}),
-        (b"\x00\xff\xfe=\x01\n = 3\nno equals sign", {}),
     ],
 )
 def test_settings_next_to_the_executable(
@@ -96,8 +95,26 @@ def test_settings_next_to_the_executable(
 ) -> None:
     (tmp_path / "quartet.ini").write_bytes(data)
     environment: dict[str, str] = {}
-    executable.read_settings(str(tmp_path / "quartet.ini"), environment)
+    assert executable.read_settings(str(tmp_path / "quartet.ini"), environment)
     assert environment == found
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"\x00\xff\xfe=\x01\n = 3\nno equals sign", 1),
+        (b"target = 0.4\ntarrget = 0.1\nearly 0\n", 2),
+        (b"target 0.2\n", 1),
+    ],
+)
+def test_a_line_that_is_no_setting_is_reported(
+    tmp_path: Path, data: bytes, line: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "quartet.ini").write_bytes(data)
+    assert not executable.read_settings(str(tmp_path / "quartet.ini"), {})
+    said = capsys.readouterr().err
+    assert f"quartet.ini, line {line}: " in said
+    assert said.count("\n") == 1
 
 
 def test_the_environment_overrides_settings(tmp_path: Path) -> None:

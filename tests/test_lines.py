@@ -413,7 +413,10 @@ def test_options_and_environment(
     monkeypatch.setenv("QUARTET_NODES", "many")
     assert chosen() == ("greedy", False, 5, None)
     assert chosen("--seed", "6") == ("greedy", False, 6, None)
-    assert capsys.readouterr().err.splitlines() == ["QUARTET_NODES is 'many', not a number"] * 2
+    bad = "QUARTET_NODES is 'many', not a number from 1 on"
+    assert capsys.readouterr().err.splitlines() == [bad] * 2
+    with pytest.raises(SystemExit):
+        chosen("--nodes", "0")
 
 
 def test_nodes_instead_of_the_clock(line_game: LineGame) -> None:

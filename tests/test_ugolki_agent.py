@@ -199,12 +199,30 @@ def test_all_home_is_no_error(tmp_path: Path) -> None:
     assert Position(position.cells, 120, 99).scores()[0] == 0
 
 
-def test_a_bad_number_in_the_environment_does_not_stop_play(tmp_path: Path) -> None:
-    done = run(tmp_path, EXAMPLE, QUARTET_TARGET="soon", QUARTET_NODES="50")
+@pytest.mark.parametrize(
+    ("name", "value", "otherwise"),
+    [
+        *(("target", x, "not a number of seconds") for x in ("soon", "nan", "inf", "-1")),
+        *(("nodes", x, "not a number from 1 on") for x in ("many", "0", "-5", str(10**30))),
+        ("threads", "-3", "not a number from 1 on"),
+        ("early", "maybe", "neither 0 nor 1"),
+    ],
+)
+def test_a_bad_setting_does_not_stop_play(
+    tmp_path: Path, name: str, value: str, otherwise: str
+) -> None:
+    variable = f"QUARTET_{name.upper()}"
+    done = run(tmp_path, EXAMPLE, **{"QUARTET_NODES": "50", variable: value})
     assert done.returncode == 2
-    assert "QUARTET_TARGET is 'soon', not a number" in done.stderr
-    assert one_line(done.stderr)
+    assert done.stderr == f"the setting {name} ({variable}) is {value!r}, {otherwise}\n"
     assert answer(tmp_path)
+
+
+@pytest.mark.parametrize("words", [("--target", "nan"), ("--nodes", "-5")])
+def test_a_bad_option_is_rejected(tmp_path: Path, words: tuple[str, str]) -> None:
+    done = run(tmp_path, EXAMPLE, *words)
+    assert done.returncode == 2
+    assert words[1] in done.stderr.splitlines()[-1]
 
 
 def test_an_unknown_player_is_named(tmp_path: Path) -> None:

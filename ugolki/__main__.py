@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from core.agent.files import BAD_INPUT, FAILED, ExchangeFiles, complain, exchange
+from core.agent.files import BAD_INPUT, FAILED, ExchangeFiles, complain, exchange, positive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,19 @@ TARGET = 0.33 if hasattr(sys, "frozen") else 0.40
 An executable also unpacks itself and removes its files at the end. The time for that on the contest
 machine is unknown.
 """
+
+
+def seconds(text: str) -> float:
+    """Return a time in seconds. Raises ValueError."""
+    value = float(text.replace(",", "."))  # many languages write a decimal comma
+    if not 0 <= value < float("inf"):  # true for nan
+        raise ValueError(text)
+    return value
+
+
+def switch(text: str) -> bool:
+    """Return False for 0 and True for 1. Raises ValueError."""
+    return bool(("0", "1").index(text))
 
 
 class AgentSettings:
@@ -54,32 +67,37 @@ class AgentSettings:
         self.player = "bot"
         self.complaint: str | None = None
         self.target = TARGET
-        self.early = environment.get("QUARTET_EARLY", "1") != "0"
-        self.memory = environment.get("QUARTET_MEMORY", "1") != "0"
+        self.early = self.memory = True
         self.nodes: int | None = None
         self.seed: int | None = None
         self.threads: int | None = None
-        for name, kind in (
-            ("target", float),
-            ("nodes", int),
-            ("seed", int),
-            ("threads", int),
-        ):
+        kinds: tuple[tuple[str, Callable[[str], object], str], ...] = (
+            ("target", seconds, "not a number of seconds"),
+            ("early", switch, "neither 0 nor 1"),
+            ("memory", switch, "neither 0 nor 1"),
+            ("nodes", positive, "not a number from 1 on"),
+            ("seed", int, "not a number"),
+            ("threads", positive, "not a number from 1 on"),
+        )
+        for name, kind, otherwise in kinds:
             text = environment.get("QUARTET_" + name.upper())
             if text:
                 try:
-                    # many languages write a decimal comma
-                    setattr(self, name, kind(text.replace(",", ".")))
+                    setattr(self, name, kind(text))
                 except ValueError:  # report it, and play: a refusal would cost the turn
-                    self.complaint = f"QUARTET_{name.upper()} is {text!r}, not a number"
+                    self.complaint = (
+                        f"the setting {name} (QUARTET_{name.upper()}) is {text[:40]!r}, {otherwise}"
+                    )
 
 
 def parse_arguments(arguments: Sequence[str], settings: AgentSettings) -> None:
     """Override the environment by command-line options. Exit with status 2 on unknown ones."""
     import argparse  # noqa: PLC0415  (it costs milliseconds, and judges give no options)
 
+    from core.agent.cli import program_name  # noqa: PLC0415
+
     parser = argparse.ArgumentParser(
-        prog="python -m ugolki",
+        prog=program_name("ugolki"),
         description="Play one move of Ugolki: read input.txt in FOLDER, write output.txt there.",
         epilog="Exit status: 0: a move was written; 2: the input was bad (a move is still written "
         "if one exists); 1: internal error.",
@@ -93,7 +111,7 @@ def parse_arguments(arguments: Sequence[str], settings: AgentSettings) -> None:
     )
     parser.add_argument(
         "--target",
-        type=float,
+        type=seconds,
         default=settings.target,
         metavar="SECONDS",
         help="wall-clock time of the whole process, from its start (default: %(default)s; "
@@ -124,7 +142,7 @@ def parse_arguments(arguments: Sequence[str], settings: AgentSettings) -> None:
     )
     parser.add_argument(
         "--nodes",
-        type=int,
+        type=positive,
         default=settings.nodes,
         metavar="N",
         help="search N nodes instead of until the time limit; the move is reproducible "
@@ -201,7 +219,7 @@ def searching(settings: AgentSettings) -> Callable[[bytes, Callable[[str], None]
             stalls.keep(settings.folder, known, max(engine.stall, now() - limits.deadline))
         if "QUARTET_INFO" in os.environ:
             complain(info.text())
-        return settings.complaint
+        return None
 
     return search
 
@@ -227,7 +245,11 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, LookupError, ValueError) as error:  # an unknown name, a bad option
         complain(str(error))
         return BAD_INPUT
-    return exchange(files, search)
+    status = exchange(files, search)
+    if settings.complaint is not None:  # after the move: a wrong setting must not cost the turn
+        complain(settings.complaint)
+        status = status or BAD_INPUT
+    return status
 
 
 if __name__ == "__main__":

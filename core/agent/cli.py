@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from core.agent.files import BAD_INPUT, FAILED, complain
+from core.agent.files import BAD_INPUT, FAILED, complain, positive
 from core.errors import TextError, UnknownNameError
 
 TYPE_CHECKING = False
@@ -52,20 +53,26 @@ class AgentOptions:
     def __init__(self, player: str) -> None:
         self.player = player
         self.asked = False
-        self.seed = _number("QUARTET_SEED")
-        self.nodes = _number("QUARTET_NODES")
+        self.seed = _number("QUARTET_SEED", int, "not a number")
+        self.nodes = _number("QUARTET_NODES", positive, "not a number from 1 on")
 
 
-def _number(name: str) -> int | None:
+def _number(name: str, kind: Callable[[str], int], otherwise: str) -> int | None:
     """Return the number in an environment variable. Complain about anything else and ignore it."""
     text = os.environ.get(name)
     if not text:
         return None
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        complain(f"{name} is {text[:40]!r}, not a number")
+        complain(f"{name} is {text[:40]!r}, {otherwise}")
         return None
+
+
+def program_name(game: str) -> str:
+    """Return what the user calls to run the agent: the module, or the file it was packed into."""
+    name = os.path.basename(sys.argv[0])  # noqa: PTH119  (pathlib costs milliseconds)
+    return f"python -m {game}" if name == "__main__.py" else name
 
 
 def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> AgentOptions:
@@ -79,7 +86,7 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
     import argparse  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(
-        prog=f"python -m {game}",
+        prog=program_name(game),
         description=f"Play {game} with the judge on standard input and output.",
     )
     parser.add_argument("word", nargs="*", help="ignored: some judges append a word")
@@ -97,7 +104,7 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
     )
     parser.add_argument(
         "--nodes",
-        type=int,
+        type=positive,
         default=choice.nodes,
         metavar="N",
         help="visit N nodes per search instead of using the clock (QUARTET_NODES)",

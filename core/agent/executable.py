@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from core.agent.files import FAILED, complain
+from core.agent.files import BAD_INPUT, FAILED, GOOD, complain
 from core.native.clock import unpacked_itself
 
 TYPE_CHECKING = False
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SETTINGS = "quartet.ini"
 """A text file next to the executable. A line `target = 0.4` acts like QUARTET_TARGET=0.4 in the
 environment, which has priority."""
+NAMES = ("target", "early", "memory", "threads", "nodes", "seed", "info")
+"""The settings of a file, which are those of the agents."""
 
 MARK = "quartet.lock"
 """The first file that one of our executables unpacks. It marks the folder as ours; a lock on it
@@ -36,7 +38,8 @@ is always made. So each start makes progress, even on the slowest machine."""
 
 def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
     """Run the executable; `main` is the agent. Returns the exit status."""
-    read_settings(os.path.join(os.path.dirname(sys.executable), SETTINGS), os.environ)
+    file = os.path.join(os.path.dirname(sys.executable), SETTINGS)
+    understood = read_settings(file, os.environ)
     if unpacked_itself():
         # PyInstaller's name for its folder.
         clean_up(str(sys._MEIPASS))  # type: ignore[attr-defined]  # noqa: SLF001
@@ -45,7 +48,7 @@ def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
             from core.agent.selftest import main as selftest  # noqa: PLC0415
 
             return selftest(arguments[1:])
-        return main(arguments)
+        return main(arguments) or (GOOD if understood else BAD_INPUT)
     except SystemExit as end:  # from argparse, which has printed the reason
         return end.code if isinstance(end.code, int) else 0 if end.code is None else FAILED
     except Exception as error:  # noqa: BLE001  (a user gets a line, not a traceback)
@@ -53,25 +56,33 @@ def run(main: Callable[[list[str]], int], arguments: list[str]) -> int:
         return FAILED
 
 
-def read_settings(path: str, environment: os._Environ[str] | dict[str, str]) -> None:
+def read_settings(path: str, environment: os._Environ[str] | dict[str, str]) -> bool:
     """Copy lines `name = value` of a file to QUARTET_NAME in the environment, unless it is set.
 
-    A file that is missing or unreadable has no settings.
+    A file that is missing or unreadable has no settings. Complains about the first line that is no
+    setting, and returns False then.
     """
     try:
         with open(path, "rb") as file:
             data = file.read(1 << 16)
     except OSError:
-        return
+        return True
     # Notepad writes a byte-order mark, or UTF-16.
     text = data.decode(
         "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace"
     ).removeprefix("\ufeff")
-    for line in text.splitlines():
-        name, equals, value = line.partition("=")
-        name = name.strip().upper()
-        if equals and name.isidentifier():
-            environment.setdefault("QUARTET_" + name, value.strip())
+    complaint = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if name.lower() in NAMES and equals:
+            environment.setdefault("QUARTET_" + name.upper(), value)
+        elif name and name[0] not in "#;[" and not complaint:
+            complaint = (
+                f"{SETTINGS}, line {number}: {name[:40]!r} is no setting; write NAME = VALUE with "
+                f"one of: {', '.join(NAMES)}"
+            )
+            complain(complaint)
+    return not complaint
 
 
 def clean_up(own: str) -> int:

@@ -18,6 +18,14 @@ GOOD, FAILED, BAD_INPUT = 0, 1, 2
 WRITING = os.O_WRONLY | getattr(os, "O_BINARY", 0)
 
 
+def positive(text: str) -> int:
+    """Return a whole number from 1 on, as a limit of nodes needs it. Raises ValueError."""
+    number = int(text)
+    if not 1 <= number < 1 << 63:
+        raise ValueError(text)
+    return number
+
+
 class ExchangeFiles:
     """The files of a question and its answer, `source` and `target`, in one folder.
 
