@@ -35,7 +35,7 @@ def lead_after(position: Position, move: Move) -> int:
 
 
 class Uniform:
-    """Chooses any legal move, a pass included, with equal probability."""
+    """A player that chooses any legal move, a pass included, with equal probability."""
 
     def __init__(self, random: Random, choice: Callable[[Position], list[Move]] = moves) -> None:
         """`choice` returns the moves to choose from, and raises RuleError if there are none."""
@@ -47,7 +47,7 @@ class Uniform:
 
 
 class Greedy:
-    """Chooses the move with the greatest value, at random among equals."""
+    """A player that chooses the move with the greatest value, at random among equals."""
 
     def __init__(
         self,

@@ -34,7 +34,8 @@ CLOCK: Callable[[], float] = now
 """The clock of players' deadlines: that of `core.native.clock`, which compiled searches read. On
 Windows it is not `time.monotonic`."""
 PANIC_MS = 100
-"""Milliseconds. With less on the clock, the agent plays a quick legal move without a search."""
+"""Milliseconds. With less on the clock, the agent plays a quick legal move without a search.
+Not tuned."""
 LONGEST_LINE = 1 << 16
 """Bytes. No judge's line is nearly as long. A longer one is split into lines that cannot be
 read."""

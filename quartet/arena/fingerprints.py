@@ -40,9 +40,11 @@ def reviewer_fingerprint(game: str, engine: str) -> str:
 
 
 def engine_fingerprint(game: str) -> str:
-    """A digest of all that makes a game's engine."""
-    rooms = [registry.ROOT / "core", registry.ROOT / registry.GAMES[game]]
-    return _digest([path for room in rooms for path in room.rglob("*") if path.suffix in SHIPPED])
+    """Return a digest of all that makes a game's engine."""
+    folders = [registry.ROOT / "core", registry.ROOT / registry.GAMES[game]]
+    return _digest(
+        [path for folder in folders for path in folder.rglob("*") if path.suffix in SHIPPED]
+    )
 
 
 def _digest(files: list[Path]) -> str:

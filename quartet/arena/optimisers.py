@@ -171,7 +171,7 @@ class Spsa:
         return c, rate
 
     def ask(self) -> list[Trial]:
-        """As `Optimiser`."""
+        """Return the next trials; see `Optimiser`."""
         self._asked = []
         trials = []
         left = self._iterations - self._done
@@ -193,7 +193,7 @@ class Spsa:
         return trials
 
     def tell(self, outcomes: list[float]) -> None:
-        """As `Optimiser`."""
+        """Take the outcomes of these trials; see `Optimiser`."""
         for (k, flips), outcome in zip(self._asked, outcomes, strict=True):
             for i, (parameter, flip) in enumerate(zip(self._parameters, flips, strict=True)):
                 c, rate = self.gains(parameter, k)
@@ -202,7 +202,7 @@ class Spsa:
             self._done += self._pairs
 
     def best(self) -> Values:
-        """As `Optimiser`."""
+        """Return the values that have won most; see `Optimiser`."""
         return tuple(self._theta)
 
 
@@ -244,17 +244,17 @@ class Cma:
         self._means = [first]
 
     def ask(self) -> list[Trial]:
-        """As `Optimiser`."""
+        """Return the next trials; see `Optimiser`."""
         self._asked = self._strategy.ask()
         return [Trial(_at(self._parameters, parts), self._start) for parts in self._asked]
 
     def tell(self, outcomes: list[float]) -> None:
-        """As `Optimiser`."""
+        """Take the outcomes of these trials; see `Optimiser`."""
         self._strategy.tell(self._asked, [-outcome for outcome in outcomes])
         self._means.append([float(part) for part in self._strategy.result.xfavorite])
 
     def best(self) -> Values:
-        """As `Optimiser`."""
+        """Return the values that have won most; see `Optimiser`."""
         return _mean(self._parameters, self._means[len(self._means) // 2 :])
 
 
@@ -287,18 +287,18 @@ class Parzen:
         self._known: list[tuple[float, list[float]]] = []
 
     def ask(self) -> list[Trial]:
-        """As `Optimiser`."""
+        """Return the next trials; see `Optimiser`."""
         self._asked = [self._study.ask(self._ranges) for _ in range(self._batch)]
         return [Trial(_at(self._parameters, _parts(trial)), self._start) for trial in self._asked]
 
     def tell(self, outcomes: list[float]) -> None:
-        """As `Optimiser`."""
+        """Take the outcomes of these trials; see `Optimiser`."""
         for trial, outcome in zip(self._asked, outcomes, strict=True):
             self._study.tell(trial, outcome)
             self._known.append((outcome, _parts(trial)))
 
     def best(self) -> Values:
-        """As `Optimiser`."""
+        """Return the values that have won most; see `Optimiser`."""
         if not self._known:
             return self._start
         order = sorted(self._known, key=lambda known: -known[0])

@@ -30,9 +30,9 @@ from quartet.review.engines import SearchResult
 FILE = "calibration.json"
 """Name of the file in the game's folder."""
 KNOTS = 5
-"""Number of phases, evenly spaced from 0 to 1, at which parameters are fitted."""
+"""Number of phases, evenly spaced from 0 to 1, at which parameters are fitted. Not tuned."""
 MIN_SHARE = 1e-4
-"""Lower bound of a share that the engine does not rule out."""
+"""Lower bound of a share that the engine does not rule out. Not tuned."""
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,9 +20,11 @@ from quartet.review.logged_game import LoggedGame
 from quartet.review.search import CalibratedEngine, GameSearch, PositionValue
 
 DOUBT = 0.1
-"""Search again if the win probability drops by this from before to after the engine's move."""
+"""Search again if the win probability drops by this from before to after the engine's move. Not
+tuned."""
 LONG_LOOK = 4
-"""Nodes of the searches that check a doubtful loss, in multiples of a search's nodes."""
+"""Nodes of the searches that check a doubtful loss, in multiples of a search's nodes. Not
+tuned."""
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ ACCURACY_NOTE = (
     f"- with fewer than {MIN_DECISIONS} of them"
 )
 DECIDED = 0.02
-"""A win probability this near to 0 or 1 cannot change much any more."""
+"""A win probability this near to 0 or 1 cannot change much any more. Not tuned."""
 SURE = 0.9
-"""Win probability from which losing it is a missed win."""
+"""Win probability from which losing it is a missed win. Not tuned."""
 PHASES = ("opening", "middle", "end")
 """The thirds of a game, in order."""
 

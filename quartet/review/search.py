@@ -19,10 +19,11 @@ from quartet.review.engines import Analyser, SearchResult
 from quartet.review.logged_game import LoggedGame
 
 SOLVE = 20
-"""Node limit of solving an ending, in multiples of a search's nodes."""
+"""Node limit of solving an ending, in multiples of a search's nodes. Not tuned."""
 DRAW_PART = 4
-"""Divisor of a search's nodes for each position after a draw."""
+"""Divisor of a search's nodes for each position after a draw. Not tuned."""
 MIN_NODES = 64
+"""Least nodes for such a position. Not tuned."""
 
 
 class CalibratedEngine(Analyser):
