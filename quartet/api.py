@@ -104,8 +104,12 @@ class Game:
         Raises:
             UnknownNameError: There is no such player, or no such option.
             TextError: An option has no such value.
+            NotBuiltError: The game's compiled modules are missing.
         """
-        return cast("Searcher[Any]", registry.load(self.name, "players").player(name, seed))
+        try:
+            return cast("Searcher[Any]", registry.load(self.name, "players").player(name, seed))
+        except ModuleNotFoundError as error:  # players import their engines late
+            raise registry.not_built(error) from error
 
     def play(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -33,9 +34,11 @@ HOW_TO_BUILD = "build the compiled modules first: python -m pip install -e . (in
 
 
 def check(game: str) -> None:
-    """Raise UnknownNameError if there is no such game."""
+    """Raise UnknownNameError if there is no such game, or no such package."""
     if game not in GAMES:
         raise UnknownNameError(f"no game is called {game!r}; there are: {', '.join(GAMES)}")
+    if find_spec(GAMES[game]) is None:
+        raise UnknownNameError(f"GAMES names the package {GAMES[game]}, which does not exist")
 
 
 def has(game: str, part: str) -> bool:
@@ -61,15 +64,30 @@ def load(game: str, part: str) -> ModuleType:
     Raises:
         UnknownNameError: There is no such game.
         NotBuiltError: The game's compiled modules are missing, or it has no such part.
+        QuartetError: INFO of `reference` does not fit.
     """
     check(game)
     name = f"{GAMES[game]}.{part}"
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and name.startswith(error.name) and not has(game, part):
             raise NotBuiltError(f"{game} has no {part} yet") from error
         raise not_built(error) from error
+    if part == "reference":
+        _check_info(game, module)
+    return module
+
+
+def _check_info(game: str, reference: ModuleType) -> None:
+    """Raise QuartetError if a game's INFO has another name, or not exactly one protocol."""
+    info = reference.INFO
+    if info.name != game:
+        raise QuartetError(
+            f"{reference.__name__}: INFO.name is {info.name!r}, but GAMES calls the game {game!r}"
+        )
+    if (info.lines is None) == (info.exchange is None):
+        raise QuartetError(f"{reference.__name__}: INFO needs either `lines` or `exchange`")
 
 
 def not_built(error: ModuleNotFoundError) -> ImportError:

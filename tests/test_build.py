@@ -245,7 +245,9 @@ def test_a_uai_program_without_compiled_modules(unbuilt: Path) -> None:
     assert "build the compiled modules first" in one_line(done.stderr)
 
 
-@pytest.mark.parametrize("command", [["perft", WHOLE_GAMES[0], "1"], ["bench"]])
+@pytest.mark.parametrize(
+    "command", [["perft", WHOLE_GAMES[0], "1"], ["bench"], ["games", WHOLE_GAMES[0]]]
+)
 def test_commands_without_compiled_modules(unbuilt: Path, command: list[str]) -> None:
     done = checkout.python(unbuilt, "-m", "quartet", *command)
     assert done.returncode != 0

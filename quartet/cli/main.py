@@ -109,6 +109,11 @@ def main() -> None:
         status = _complain(_in_one_line(error))
     except QuartetError as error:
         status = _complain(str(error))
+    except ModuleNotFoundError as error:  # players import their engines late
+        known = registry.not_built(error)
+        if known is error:
+            raise
+        status = _complain(str(known))
     except (click.Abort, KeyboardInterrupt):
         status = INTERRUPTED
     except BrokenPipeError:
