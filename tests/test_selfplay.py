@@ -234,7 +234,7 @@ def test_the_command_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", ["applegame", "connexion"])
 def test_a_game_without_training_is_rejected(game: str) -> None:
     said = refusal("selfplay", game, "--games", "1", "--out", "nowhere")
-    assert f"{game} has no self-play for training" in said
+    assert f"{game} has no self-play for training: write {game}/train/selfplay.py" in said
     said = refusal("train", game, ".", "--out", "nowhere")
     assert f"{game} has a separate training command: python -m {game}.train" in said
 

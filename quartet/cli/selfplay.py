@@ -79,7 +79,10 @@ def command(
     quartet selfplay ugolki --player opponents --games 4864 --out runs/others
     """
     if not registry.has(game, "train.selfplay"):
-        raise QuartetError(f"{game} has no self-play for training")
+        raise QuartetError(
+            f"{game} has no self-play for training: write {registry.GAMES[game]}/train/selfplay.py "
+            "(contract: core/nn/contract.py)"
+        )
     runner.check_cluster(jobs, cluster)
     player = PlayerSpec.parse(game, player).full
     settings = selfplay.SelfplayUnit(

@@ -134,8 +134,12 @@ def command(
     if registry.has(game, "train.selfplay"):
         module = cast("Training | OwnSamples", registry.load(game, "train.selfplay"))
     if module is None or module.OWN_SAMPLES:
+        package = registry.GAMES[game]
         raise QuartetError(
-            f"{game} has a separate training command: python -m {registry.GAMES[game]}.train --help"
+            f"{game} has a separate training command: python -m {package}.train --help"
+            if registry.has(game, "train.__main__")
+            else f"{game} has no training: write {package}/train/selfplay.py (contract: "
+            "core/nn/contract.py)"
         )
     learning.require_place(out)
     with Progress("files of samples", None) as progress:
