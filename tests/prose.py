@@ -18,6 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from quartet import registry
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -285,7 +287,7 @@ def _ragged(paragraph: Sequence[Line]) -> Iterator[tuple[int, str]]:
 # Names
 
 
-OURS = ("core", "quartet", "ataxx", "applegame", "connexion", "ugolki", "build", "tests")
+OURS = (*registry.PACKAGES, "build", "tests")
 FILE = re.compile(
     r"(?<![\w./*{}<>$-])((?:[\w.-]+/)*\w[\w-]*\.(?:pyx|pyi|py|pxd|pxi|h|md))(?![\w*/])"
 )

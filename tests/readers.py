@@ -107,7 +107,7 @@ def played(name: str) -> tuple[Any, ...]:
     """Return the positions of a random game by the reference rules, its start first."""
     random = Random(name)
     positions: list[Any] = [games.load(name).position.start(1)]
-    while len(positions) <= PLIES:
+    while len(positions) <= PLIES and not positions[-1].over:
         positions.append(positions[-1].play(random.choice(positions[-1].legal())))
     return tuple(positions)
 

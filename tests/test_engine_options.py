@@ -20,14 +20,15 @@ from quartet import registry
 from quartet.arena.fingerprints import fingerprint
 from quartet.judge.seats.players import PlayerSpec
 from quartet.training import selfplay
-from tests.games import ROOT, GameUnderTest
+from tests.games import ROOT, GameUnderTest, is_whole, load
 
-WEIGHTS = {
-    "ataxx": "ataxx/nn/weights.bin",
-    "applegame": "applegame/nn/weights.h",
-    "connexion": "connexion/nn/weights.bin",
-    "ugolki": "ugolki/nn/weights.bin",
-}
+
+def has_weights(game: str) -> bool:
+    """Return True if the engine of a game has the option `weights`."""
+    return is_whole(game) and "weights" in {option.name for option in options_of(load(game).engine)}
+
+
+WEIGHED_GAMES = [game for game in registry.GAMES if has_weights(game)]
 
 
 def run(*arguments: str, cwd: Path = ROOT, said: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -43,33 +44,43 @@ def run(*arguments: str, cwd: Path = ROOT, said: bytes = b"") -> subprocess.Comp
     )
 
 
+@pytest.fixture(params=WEIGHED_GAMES)
+def weighed_game(request: pytest.FixtureRequest) -> GameUnderTest:
+    return load(request.param)
+
+
 def weights_of(game: GameUnderTest, folder: Path) -> Path:
     """Return a copy of the package's weights."""
-    return Path(shutil.copy(ROOT / WEIGHTS[game.name], folder / "mine.bin"))
+    (weights,) = game.folder.glob("nn/weights.*")
+    return Path(shutil.copy(weights, folder / "mine.bin"))
 
 
-def test_engines_have_separate_weights(whole_game: GameUnderTest, tmp_path: Path) -> None:
+def test_the_games_of_the_project_have_weights() -> None:
+    assert {"ataxx", "applegame", "connexion", "ugolki"} <= {*WEIGHED_GAMES}
+
+
+def test_engines_have_separate_weights(weighed_game: GameUnderTest, tmp_path: Path) -> None:
     """Check that damaged weights of one engine do not affect another."""
-    file = weights_of(whole_game, tmp_path)
-    position = next(iter([whole_game.fast.start(3)]))
+    file = weights_of(weighed_game, tmp_path)
+    position = next(iter([weighed_game.fast.start(3)]))
     limits = Limits(nodes=300)
-    usual = whole_game.player("bot", 1).choose(position, limits)
+    usual = weighed_game.player("bot", 1).choose(position, limits)
     for player in (
-        whole_game.player(f"bot:weights={file}", 1),
-        quartet.game(whole_game.name).engine(weights=str(file)),
-        quartet.game(whole_game.name).engine(weights=file.read_bytes()),
+        weighed_game.player(f"bot:weights={file}", 1),
+        quartet.game(weighed_game.name).engine(weights=str(file)),
+        quartet.game(weighed_game.name).engine(weights=file.read_bytes()),
     ):
         found = player.choose(position, limits)
         assert (found.move, found.score, found.nodes) == (usual.move, usual.score, usual.nodes)
     data = file.read_bytes()
     file.write_bytes(data[: len(data) // 2])
     with pytest.raises(TextError, match=r"mine\.bin: "):
-        whole_game.player(f"bot:weights={file}", 1)
-    assert whole_game.player("bot", 1).choose(position, limits).score == usual.score
+        weighed_game.player(f"bot:weights={file}", 1)
+    assert weighed_game.player("bot", 1).choose(position, limits).score == usual.score
 
 
 def test_other_weights_of_the_apple_game_change_its_moves(tmp_path: Path) -> None:
-    text = (ROOT / WEIGHTS["applegame"]).read_text(encoding="ascii")
+    text = (ROOT / "applegame/nn/weights.h").read_text(encoding="ascii")
     (tmp_path / "w.h").write_text(text.replace("{147,", "{999,"), encoding="ascii")
     game = quartet.game("applegame")
     position, limits = game.start(1), Limits(nodes=2000)
@@ -94,12 +105,12 @@ def test_the_python_api_checks_options(whole_game: GameUnderTest) -> None:
 
 
 def test_files_have_absolute_paths_for_programs(
-    whole_game: GameUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    weighed_game: GameUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = weights_of(whole_game, tmp_path)
+    file = weights_of(weighed_game, tmp_path)
     monkeypatch.chdir(tmp_path)
     player, plain, other, unknown = (
-        PlayerSpec.parse(whole_game.name, text)
+        PlayerSpec.parse(weighed_game.name, text)
         for text in ("bot:weights=mine.bin", "bot", "bot:weights=other.bin", "bot:wights=mine.bin")
     )
     assert player.full == f"bot:weights={file}"

@@ -371,9 +371,10 @@ def test_the_clock_of_a_human_is_optional(name: str, tmp_path: Path) -> None:
     time.sleep(0.2)
     terminal.press(f"\x1b{written(name, 0)}", f"{written(name, 0).lower()}_")
     terminal.press("\r", "gave no answer at ply 0 within 100 ms")
-    if games.load(name).info.lines is None:
+    info = games.load(name).info
+    if info.lines is None:
         terminal.wait_for("or type the move")
-        terminal.press("\x03", "the game was aborted after 4 plies")
+        terminal.press("\x03", f"the game was aborted after {info.players} plies")
         assert terminal.close() == 130
         assert [turn.verdict for turn in checked(name, log).turns] == [Verdict.LATE, Verdict.OK]
         return

@@ -226,8 +226,18 @@ def test_ugolki_shows_paths_of_jumps() -> None:
         assert far <= ends <= legal
 
 
+def is_move(game: GameUnderTest, text: str, position: Position) -> bool:
+    """Return True if a text names a legal move; in some games "1" does."""
+    try:
+        return module_of(game).read(text, position) in position.legal()
+    except TextError:
+        return False
+
+
 @pytest.mark.parametrize("text", ["", "hello", "1", "9999999 1", "x" * 999, "²", "pass pass", "-"])
 def test_nonsense_is_rejected(game: GameUnderTest, text: str) -> None:
+    if any(is_move(game, text, position) for position in open_positions(game, 10)):
+        pytest.skip(f"{text!r} is a move of this game")
     with pytest.raises(TextError):
         module_of(game).read(text, game.reference.start())
 
@@ -357,7 +367,8 @@ def test_escape_goes_back_at_every_depth(game: GameUnderTest) -> None:
 def test_illegal_moves_are_explained(game: GameUnderTest) -> None:
     module, position = module_of(game), game.reference.start()
     selection = Selection(module, position)
-    for text in ("hello", "1", "9 9 9 9", "-7 5"):
+    texts = ("hello", "1", "9 9 9 9", "-7 5")
+    for text in (text for text in texts if not is_move(game, text, position)):
         assert feed(selection, *typed(text), "enter") is None
         assert selection.complaint
         assert selection.typed == text, "it can be corrected"

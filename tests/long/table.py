@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from core.commands.program import execute
-from quartet.registry import ROOT
+from quartet.registry import GAMES, ROOT
 from tests.long.catalogue import TRIALS, LongTrial
 from tests.long.trials import Slice, slices
 from tests.prose import WIDTH
@@ -21,12 +21,16 @@ HEAD = """| trial | amount | goal | findings | fixed | time | dates | commit |
 
 
 def table() -> str:
-    """Return the table: a row per trial that has a slice, the machines, and the other trials.
-    Raises QuartetError."""
+    """Return the table: a row per trial that has a slice, the machines, and the other trials,
+    without those of games that have no slice at all. Raises QuartetError."""
     records = {name: slices(name) for name in TRIALS}
     rows = [row(TRIALS[name], lines) for name, lines in records.items() if lines]
     machines = dict.fromkeys(line.machine for lines in records.values() for line in lines)
-    missing = [f"`{name}`" for name, lines in records.items() if not lines]
+    by_game = {f"-{game}": [n for n in records if n.endswith(f"-{game}")] for game in GAMES}
+    untried = tuple(end for end, names in by_game.items() if not any(map(records.get, names)))
+    missing = [
+        f"`{name}`" for name, lines in records.items() if not lines and not name.endswith(untried)
+    ]
     parts = [f"Machines: {'; '.join(filter(None, machines))}."] if rows else []
     parts += [f"Not run: {', '.join(missing)}."] if missing else []
     wrapped = [textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in parts]
