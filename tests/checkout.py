@@ -13,6 +13,8 @@ from pathlib import Path
 
 from tests.games import ROOT
 
+FIFTH = "fifthgame"
+"""Name of the new game of the tests, which no developer chooses."""
 LEFT_BEHIND = shutil.ignore_patterns(
     ".git",
     ".venv*",

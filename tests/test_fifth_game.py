@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-GAME = "tictac"
+GAME = checkout.FIFTH
 
 
 @pytest.fixture(scope="module")
@@ -44,28 +44,30 @@ def test_bad_names_are_rejected(project: Path, name: str, complaint: str) -> Non
     assert sorted(project.glob("*")) == before
 
 
-def passes(project: Path, *files: str, **environment: str) -> None:
-    """Run the tests of the fifth game in these files."""
-    words = ("-m", "pytest", "-q", "-k", GAME, "-m", "", *files)
-    done = checkout.python(project, *words, **environment)
+def test_bad_titles_are_rejected(project: Path) -> None:
+    for title in ('the "best" game', "{game}", "two\nlines", "\\"):
+        done = checkout.python(project, "-m", "quartet", "new-game", "other", "--title", title)
+        assert done.returncode == 2
+        assert "cannot be a title: use letters, digits, spaces" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert not (project / "other").exists()
+
+
+def passes(project: Path, *arguments: str) -> None:
+    """Run pytest in the project: the arguments choose tests."""
+    done = checkout.python(project, "-m", "pytest", "-q", *arguments, QUARTET_RANDOM_CASES="200")
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
+    assert "skipped" not in done.stdout
 
 
-def test_it_passes_the_contract_of_games(project: Path) -> None:
-    passes(
-        project,
-        "tests/test_contract.py",
-        "tests/test_imports.py",
-        "tests/test_scenes.py",
-        "tests/test_engine_seat.py",
-        "tests/test_take_back.py",
-        "tests/test_web_play.py",
-        "tests/test_web_openings.py",
-        "tests/test_web_review.py",
-        "tests/test_web_runs.py",
-        QUARTET_RANDOM_CASES="500",
-    )
+def test_it_passes_all_fast_tests_of_a_game(project: Path) -> None:
+    passes(project, "-k", GAME)
+
+
+def test_it_passes_the_slow_tests_of_server_and_packages(project: Path) -> None:
+    files = (f"tests/test_{name}.py" for name in ("web_play", "web_review", "web_runs", "pack_exe"))
+    passes(project, "-m", "slow", "-k", GAME, *files)
 
 
 def test_the_page_has_everything_for_it(project: Path) -> None:
@@ -73,21 +75,19 @@ def test_the_page_has_everything_for_it(project: Path) -> None:
 
     tests/test_page_games.py plays it and shows its rules, and tests/test_page_review.py reviews it.
     """
+    files = (f"tests/test_page_{name}.py" for name in ("board", "people", "rules"))
+    passes(project, "-m", "slow", "-k", GAME, *files)
+
+
+def test_lists_of_games_have_it_or_do_without(project: Path) -> None:
     passes(
         project,
-        "tests/test_page_board.py",
-        "tests/test_page_people.py",
-        "tests/test_page_rules.py",
-    )
-
-
-def test_its_imports_are_allowed(project: Path) -> None:
-    rules = (
+        "tests/test_words.py",
         "tests/test_imports.py::test_every_import_is_allowed",
         "tests/test_imports.py::test_only_the_registry_names_games",
+        "tests/test_trials.py::test_the_table_of_the_document_is_the_one_of_the_records",
     )
-    done = checkout.python(project, "-m", "pytest", "-q", "-m", "", *rules)
-    assert done.returncode == 0, done.stdout
+    assert f'"Fifthgame": {GAME}/RULES.md' in (project / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 def test_without_its_data_files_it_fails(project: Path) -> None:
@@ -116,6 +116,48 @@ def test_the_command_line_lists_it(project: Path) -> None:
     assert GAME in games.stdout
     perft = checkout.python(project, "-m", "quartet", "perft", GAME, "5")
     assert perft.stdout.splitlines()[-1:] == ["15120"], perft.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "complaint"),
+    [
+        (
+            f"{GAME}/reference.py",
+            f'name="{GAME}"',
+            'name="five"',
+            f"{GAME}.reference: INFO.name is 'five', but GAMES calls the game '{GAME}'",
+        ),
+        (
+            f"{GAME}/reference.py",
+            "    exchange=",
+            "    # exchange=",
+            f"{GAME}.reference: INFO needs either `lines` or `exchange`",
+        ),
+        (
+            "quartet/registry.py",
+            f'"{GAME}": "{GAME}"',
+            f'"{GAME}": "ghost"',
+            "GAMES names the package ghost, which does not exist",
+        ),
+    ],
+)
+def test_a_mistake_is_explained(
+    project: Path, file: str, old: str, new: str, complaint: str
+) -> None:
+    text = (project / file).read_text(encoding="utf-8")
+    (project / file).write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        done = checkout.python(project, "-m", "quartet", "match", GAME, "bot", "bot")
+    finally:
+        (project / file).write_text(text, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (2, f"quartet: {complaint}\n")
+
+
+def test_training_names_the_missing_module(project: Path) -> None:
+    for command in (("train", GAME, "tests"), ("selfplay", GAME, "--games", "1")):
+        done = checkout.python(project, "-m", "quartet", *command, "--out", "nowhere")
+        assert done.returncode == 2
+        assert f"write {GAME}/train/selfplay.py (contract: core/nn/contract.py)" in done.stderr
 
 
 def test_it_is_played_judged_and_replayed(project: Path, tmp_path: Path) -> None:

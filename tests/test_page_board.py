@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-FIFTH = "tictac"
+FIFTH = checkout.FIFTH
 PIECES = """() => [...document.querySelectorAll('#board .piece[data-at]')].map(
 piece => [piece.dataset.at, piece.querySelector('text')?.textContent ?? '']).sort()"""
 ASK = """game => fetch('api/position', {method: 'POST', body: JSON.stringify({game}),

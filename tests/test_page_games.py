@@ -23,7 +23,7 @@ PROGRAMS = ROOT / "tests" / "programs"
 LINES = ROOT / "tests" / "programs_lines" / "play.py"
 SHORT = {"moves": 4}
 """Options that make a game short, if it has them."""
-FIFTH = "tictac"
+FIFTH = checkout.FIFTH
 
 
 def programs() -> list[str]:

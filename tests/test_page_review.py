@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
-FIFTH = "tictac"
+FIFTH = checkout.FIFTH
 NODES = 64
 CHOICES = (
     "async body => (await (await fetch('api/position', { method: 'POST', headers: "

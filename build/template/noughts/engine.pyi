@@ -1,6 +1,7 @@
 """The engine of noughts and crosses: a full search."""
 
 from collections.abc import Callable
+from typing import Any
 
 from core.engine import Option
 from core.limits import Limits, SearchInfo
@@ -14,6 +15,9 @@ class Engine:
     CAPABILITIES: frozenset[str]
     SCORE_UNIT: str
     OPTIONS: tuple[Option, ...]
+
+    def __init__(self, **options: Any) -> None:
+        """Create an engine. `options` are those of OPTIONS. Raises UnknownNameError, TextError."""
 
     def new_game(self) -> None:
         """Do nothing: the engine stores nothing between searches."""

@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 
 from noughts.rules cimport Board, Position, has_line, make, over
 
-from core.engine import NEW_GAME, STOP
+from core.engine import NEW_GAME, STOP, settled
 from core.errors import RuleError
 from core.limits import Limits, SearchInfo
 
@@ -32,6 +32,10 @@ cdef class Engine:
     CAPABILITIES = frozenset({STOP, NEW_GAME})
     SCORE_UNIT = "1 for a win, -1 for a loss"
     OPTIONS = ()
+
+    def __init__(self, **options):
+        """Create an engine. `options` are those of OPTIONS. Raises UnknownNameError, TextError."""
+        settled(Engine.OPTIONS, options)
 
     def new_game(self):
         """Do nothing: the engine stores nothing between searches."""
