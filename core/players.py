@@ -1,4 +1,13 @@
-"""Two players that every game has: a random one and a greedy one. Frozen by the fingerprint."""
+"""Two players that every game has: a random one and a greedy one. Frozen by the fingerprint.
+
+A game's `players.py` has two names:
+
+    NAMES                 names of the built-in players: first "bot", the engine, then "greedy",
+                          which needs no compiled module and opposes packages in their test
+    player(name, seed)    the player of a name with options, by `core.engine.configured`; it imports
+                          an engine only on request; `seed` is that of random choices, and None
+                          (the default) makes them irreproducible
+"""
 
 from __future__ import annotations
 

@@ -122,6 +122,12 @@ class Position(Protocol):
 
     `legal` knows that the game may be over, `pseudolegal` does not. While the game is running, a
     seat without a move has exactly one legal move, the game's PASS.
+
+    Fast positions have two more members:
+
+        key                 a hash of 64 bits: equal for positions of equal text, and changed by
+                            every move and forfeited turn; `play` updates it
+        recomputed_key()    the same hash, computed from scratch, for the tests
     """
 
     @classmethod
@@ -231,7 +237,9 @@ class AliasedPosition(Position, Protocol):
 class LineProtocol(Protocol):
     """The `protocol.py` of a line-protocol game: a module of these functions, which only translate.
 
-    Lines have no line end. `seat` is the seat of the program that is addressed or that answers.
+    Lines have no line end. `seat` is the seat of the program that is addressed or that answers. If
+    the judge exchanges files (`FileExchange`), only `format_answer` and `parse_answer` are needed;
+    they write and read the whole output file, and the input file is `Position.text`.
     """
 
     def format_message(self, message: Message, seat: int) -> str:
