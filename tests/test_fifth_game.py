@@ -90,6 +90,12 @@ def test_lists_of_games_have_it_or_do_without(project: Path) -> None:
     assert f'"Fifthgame": {GAME}/RULES.md' in (project / "mkdocs.yml").read_text(encoding="utf-8")
 
 
+def test_linters_accept_it(project: Path) -> None:
+    for words in (("check",), ("format", "--check")):
+        done = checkout.python(project, "-m", "ruff", *words, GAME, "quartet/registry.py")
+        assert done.returncode == 0, done.stdout
+
+
 def test_without_its_data_files_it_fails(project: Path) -> None:
     data = project / "tests" / "data" / GAME
     data.rename(data.with_name("hidden"))

@@ -11,6 +11,7 @@ from quartet import registry
 from tests import checkout
 from tests.commands import ONE_JOB
 from tests.page import Server, Tab, serving
+from tests.test_words import OURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,8 @@ def values(tab: Tab) -> str:
 def test_the_bar_shows_the_value_of_the_position(reviewed: Tab, game: str) -> None:
     """Win probabilities, or scores without a calibration; those of a running analysis first."""
     tab = reviewed
-    calibrated = game != FIFTH
+    package = registry.ROOT / registry.GAMES.get(game, FIFTH)
+    calibrated = game in OURS or (package / "calibration.json").is_file()
     kind = "Win probability" if calibrated else "Score"
     assert values(tab).startswith(kind + ": ")
     view = tab.ask("view?match=" + tab.page.url.partition("match=")[2].partition("&")[0])

@@ -43,6 +43,4 @@ def _maker(name: str, seed: int | None) -> Callable[..., Searcher[Any]]:
         return lambda: Greedy(Random(seed), lead_after)
     if name == "random":
         return lambda: Uniform(Random(seed))
-    raise UnknownNameError(
-        f"noughts and crosses has no built-in player {name!r}; there are: {', '.join(NAMES)}"
-    )
+    raise UnknownNameError(f"there is no built-in player {name!r}; there are: {', '.join(NAMES)}")
