@@ -19,6 +19,7 @@ from quartet.judge import game as games
 from quartet.judge.logs import check as checking
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.logs.replays import DOUBLED, NO_FINISH, NO_SCORES, OMITTED, TORN
+from quartet.judge.turn import Termination, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -263,6 +264,34 @@ def test_an_aborted_game_of_connexion() -> None:
     )
     assert check("connexion", head).notes == [NO_FINISH, "the game was aborted after 6 plies"]
     assert check("connexion", head).tags == {"SECOND": "COMMAND: python sample-code.py P2"}
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("TLE", Verdict.LATE),
+        ("MLE", Verdict.MEMORY),
+        ("Not legal", Verdict.ILLEGAL),
+        ("Sum not equals to 10", Verdict.ILLEGAL),
+        ("NOT EMPTY", Verdict.ILLEGAL),
+        ("Parse failed", Verdict.MALFORMED),
+        ("CELL PARSE FAILED", Verdict.MALFORMED),
+        ("INVALID READY MESSAGE", Verdict.CRASHED),
+        ("RE", Verdict.CRASHED),
+        ("", Verdict.CRASHED),
+        ("resigned", Verdict.RESIGNED),
+    ],
+)
+def test_the_code_of_an_abort_gives_the_verdict(code: str, verdict: Verdict) -> None:
+    for name, text in (("connexion", CONNEXION), ("applegame", PASSES)):
+        head = without(text, "FIRST", "SECOND", "RESULT", "FINISH", "SCORE")
+        log = check(name, f"{head}ABORT 0 {code}\n")
+        assert log.agrees
+        turn = log.turns[-1]
+        assert (turn.verdict, turn.code) == (verdict, code)
+        assert log.match is not None
+        assert log.match.result is not None
+        assert log.match.result.termination is Termination.of(verdict)
 
 
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)

@@ -10,8 +10,15 @@ from quartet.judge.game import JudgedGame
 from quartet.judge.seats.seat import Answer
 from quartet.judge.turn import Verdict
 
-ILLEGAL_CODE = "Not legal"
-"""What a log says of an illegal move if the game's protocol has no code for it."""
+LATE_CODE, MEMORY_CODE, ILLEGAL_CODE, RESIGNED_CODE = "TLE", "MLE", "Not legal", "resigned"
+"""What a log says of a forfeit if the game's protocol has no code for it."""
+VERDICTS = {
+    LATE_CODE: Verdict.LATE,
+    MEMORY_CODE: Verdict.MEMORY,
+    RESIGNED_CODE: Verdict.RESIGNED,
+    **dict.fromkeys(("", "RE", "INVALID READY MESSAGE"), Verdict.CRASHED),
+}
+"""Verdicts by code. Other codes name what is malformed or illegal; every game has its own."""
 
 
 class Judgement(NamedTuple):
@@ -30,6 +37,12 @@ class Judgement(NamedTuple):
     move: Move | None = None
     after: Position | None = None
     code: str = ""
+
+
+def verdict_of(code: str) -> Verdict:
+    """Return the verdict of a forfeit that a log records by its code only."""
+    is_malformed = code.upper().endswith("PARSE FAILED")
+    return VERDICTS.get(code, Verdict.MALFORMED if is_malformed else Verdict.ILLEGAL)
 
 
 def judge_answer(game: JudgedGame, answer: Answer, before: Position) -> Judgement:

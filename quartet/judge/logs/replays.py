@@ -13,6 +13,7 @@ import msgspec
 from core.errors import QuartetError, RuleError, TextError
 from core.messages import SIDES, Abort, Debug, Entry, Finish, Init, Ply, Score, Tag, Winner
 from quartet.judge.game import Start
+from quartet.judge.judging import verdict_of
 from quartet.judge.logs import jsonl
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.match import Match
@@ -174,7 +175,7 @@ class OfficialReplay(LogReplay):
                     self.waiting = entry
                     raise EndOfLogError
                 words = entry.reason or "no reason given"
-                return Answer(verdict=Verdict.CRASHED, reason=words, code=entry.reason)
+                return Answer(verdict=verdict_of(entry.reason), reason=words, code=entry.reason)
             case Init():
                 raise DisagreementError("a second INIT")
         if pass_move in position.legal():

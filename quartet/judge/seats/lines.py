@@ -22,7 +22,7 @@ from core.errors import QuartetError, TextError
 from core.limits import SearchInfo
 from core.messages import Drew, Finish, Init, Message, Opponent, Ready, YourTurn
 from core.rules import Position
-from quartet.judge.judging import judge_answer
+from quartet.judge.judging import LATE_CODE, MEMORY_CODE, judge_answer
 from quartet.judge.match import Match
 from quartet.judge.process.live import LiveProgram, NotStartedError, ReadStatus, Reply
 from quartet.judge.process.pipes import Hub
@@ -30,8 +30,6 @@ from quartet.judge.process.words import describe_exit, last_words
 from quartet.judge.seats.seat import Answer, NotReadyError, Seat, read_info
 from quartet.judge.turn import ExitReport, Turn, Verdict
 
-LATE_CODE, MEMORY_CODE = "TLE", "MLE"
-"""What a log says of a forfeit if the game's protocol has no code for it."""
 PATIENCE, PATIENCE_SECONDS = 4.0, 1.0
 """If the clock counts processor time, a program that sleeps, or gets no processor, is late after
 PATIENCE times the limit plus PATIENCE_SECONDS of wall clock."""

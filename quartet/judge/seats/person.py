@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from core.rules import Move
+from quartet.judge.judging import LATE_CODE, RESIGNED_CODE
 from quartet.judge.match import Match
 from quartet.judge.seats.seat import Answer, ResignError, Seat
 from quartet.judge.turn import Verdict
@@ -43,10 +44,10 @@ class PersonSeat(Seat):
             pass
         seconds = time.perf_counter() - started
         if self._resigned:
-            return Answer(verdict=Verdict.RESIGNED, reason="resigned", code="resigned")
+            return Answer(verdict=Verdict.RESIGNED, reason="resigned", code=RESIGNED_CODE)
         if move is None or (self.clocked and seconds > match.clocks[seat] / 1000):
             reason = f"gave no answer at ply {match.position.ply} within {match.clocks[seat]} ms"
-            return Answer(verdict=Verdict.LATE, reason=reason, code="TLE", seconds=seconds)
+            return Answer(verdict=Verdict.LATE, reason=reason, code=LATE_CODE, seconds=seconds)
         text = match.game.protocol.format_answer(move, seat)
         return Answer(text=text, output=text, output_size=len(text), seconds=seconds)
 
