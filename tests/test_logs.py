@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.messages import SIDES
 from quartet import registry
 from quartet.arena.config import PlayerConfig, RunConfig
 from quartet.arena.unit import play
@@ -292,6 +293,18 @@ def test_the_code_of_an_abort_gives_the_verdict(code: str, verdict: Verdict) -> 
         assert log.match is not None
         assert log.match.result is not None
         assert log.match.result.termination is Termination.of(verdict)
+
+
+def test_a_seat_that_is_not_to_move_can_forfeit_the_game() -> None:
+    lines = CONNEXION.splitlines(keepends=True)[:9]
+    for seat, side in enumerate(SIDES):
+        log = check("connexion", without("".join(lines), "RESULT") + f"ABORT {side} TLE\n")
+        assert log.agrees
+        assert log.match is not None
+        assert log.match.result is not None
+        assert log.match.result.winner == 1 - seat
+        assert (log.match.result.offender, log.match.result.plies) == (seat, 6)
+        assert len(log.turns) == (7 if seat == log.positions[6].to_move else 6)
 
 
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)

@@ -18,7 +18,7 @@ from core.rules import ChancePosition, EmptySeatsPosition, Position
 from quartet.judge import ending
 from quartet.judge.game import JudgedGame, Start
 from quartet.judge.judging import judge_answer
-from quartet.judge.seats.seat import Answer, NotReadyError, Seat, TakeBackError
+from quartet.judge.seats.seat import Answer, ForfeitError, NotReadyError, Seat, TakeBackError
 from quartet.judge.state import GameState
 from quartet.judge.table import Penalty, TableRules
 from quartet.judge.turn import Result, Turn, Verdict
@@ -186,9 +186,11 @@ class Match(GameState):
                 turn = self._turn()
             except TakeBackError:
                 self._take_back()
-                continue
-            yield turn
-            forfeit = turn if turn.verdict.lost and self._forfeit_ends else None
+            except ForfeitError as error:
+                forfeit = error.turn
+            else:
+                yield turn
+                forfeit = turn if turn.verdict.lost and self._forfeit_ends else None
         self.result = ending.end(self, self._seats, forfeit)
         for watcher in self._watchers:
             watcher.end(self)

@@ -21,7 +21,7 @@ from quartet.judge.process.folder import AnswerFile
 from quartet.judge.process.once import Ending, ProcessResult
 from quartet.judge.seats.files import judged
 from quartet.judge.seats.logged import LoggedSeat
-from quartet.judge.seats.seat import Answer, NotReadyError, Seat
+from quartet.judge.seats.seat import Answer, ForfeitError, NotReadyError, Seat
 from quartet.judge.table import Penalty, TableRules, table_rules
 from quartet.judge.turn import Turn, Verdict
 
@@ -80,6 +80,7 @@ class LogReplay:
         Raises:
             DisagreementError: The log has no turn that fits.
             EndOfLogError: The log ends here.
+            ForfeitError: The log ends here, by a forfeit of another seat.
         """
         raise NotImplementedError
 
@@ -170,12 +171,13 @@ class OfficialReplay(LogReplay):
             case Ply() if entry.seat == position.to_move:
                 return Answer(move=entry.move, ms=entry.ms, reveals=True, drawn=entry.drawn)
             case Abort():
-                self.abort = entry
+                self.abort, code = entry, entry.reason
+                verdict, reason = verdict_of(code), code or "no reason given"
                 if entry.seat != position.to_move:
-                    self.waiting = entry
-                    raise EndOfLogError
-                words = entry.reason or "no reason given"
-                return Answer(verdict=verdict_of(entry.reason), reason=words, code=entry.reason)
+                    raise ForfeitError(
+                        Turn(position.ply, entry.seat, verdict=verdict, reason=reason, code=code)
+                    )
+                return Answer(verdict=verdict, reason=reason, code=code)
             case Init():
                 raise DisagreementError("a second INIT")
         if pass_move in position.legal():

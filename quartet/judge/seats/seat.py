@@ -97,6 +97,18 @@ class NotReadyError(QuartetError):
         self.overloaded = overloaded
 
 
+class ForfeitError(QuartetError):
+    """A seat that is not to move has forfeited the game; only logs say so.
+
+    Attributes:
+        turn: The forfeit. It is no turn of the game.
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        super().__init__(turn.reason)
+        self.turn = turn
+
+
 class TakeBackError(Exception):
     """The player wants to take back moves instead."""
 
@@ -133,6 +145,7 @@ class Seat:
 
         Raises:
             TakeBackError: Turns are to be taken back instead.
+            ForfeitError: Another seat has forfeited the game.
             KeyboardInterrupt: A human leaves the game.
         """
         raise NotImplementedError
