@@ -98,6 +98,12 @@ class Script:
         return self.choose(match)
 
 
+class Scripted(PersonSeat):
+    """A player with a script that is no human."""
+
+    human = False
+
+
 class Watch(jsonl.JsonLog):
     """A log that counts the moves taken back."""
 
@@ -174,6 +180,19 @@ def test_a_takeback_stops_at_the_start(whole_game: GameUnderTest) -> None:
     assert person.states[1] == person.states[0]
 
 
+def test_humans_take_back_each_others_turns(whole_game: GameUnderTest) -> None:
+    """Check that it is one turn, after the first one, too."""
+    one, other = Script({3}, leave_at=4), Script({1}, leave_at=0)
+    count = whole_game.info.players
+    seats: list[Seat | None] = [PersonSeat(one), PersonSeat(other)]
+    seats += [rival(whole_game.name) for _ in range(count - 2)]
+    watch = play(whole_game.name, seats, table_rules(whole_game.info))
+    assert watch.count == 2
+    assert [len(state.turns) for state in other.states] == [1, 1, 1]
+    assert [len(state.turns) for state in one.states] == [0, 0, count, count]
+    assert other.states[2] == other.states[1]
+
+
 def test_takebacks_are_rejected_with_a_program(whole_game: GameUnderTest) -> None:
     known, count = games.load(whole_game.name), whole_game.info.players
     person = Script({3}, leave_at=4)
@@ -197,7 +216,7 @@ def test_forfeited_turns_are_restored(game: GameUnderTest, penalty: Penalty) -> 
 
     count = game.info.players
     person = Script({3}, leave_at=4)
-    seats: list[Seat | None] = [PersonSeat(person), PersonSeat(clumsy)]
+    seats: list[Seat | None] = [PersonSeat(person), Scripted(clumsy)]
     seats += [rival(game.name) for _ in range(count - 2)]
     table = replace(table_rules(game.info), penalty=penalty)
     watch = play(game.name, seats, table)
@@ -223,7 +242,7 @@ def test_automatic_passes_are_skipped() -> None:
     person, other = Script({2}, leave_at=3), Script(set(), leave_at=0)
     known = replace(fakegame.GAME, position=Stuck)
     table = TableRules(clocks=(1000, 1000), per_move=False, penalty=Penalty.GAME)
-    seats = [PersonSeat(person), PersonSeat(other)]
+    seats = [PersonSeat(person), Scripted(other)]
     with (
         Match(known, seats, ["one", "two"], table, Start(0, {})) as match,
         pytest.raises(KeyboardInterrupt),

@@ -156,9 +156,9 @@ class Match(GameState):
 
     @property
     def can_take_back(self) -> bool:
-        """Return True if the seat to move has had a turn, and every seat allows taking it back."""
+        """Return True if a human has had a turn, and every seat allows taking it back."""
         able = all(player is None or player.can_take_back for player in self._seats)
-        return able and self._last_own() is not None
+        return able and self._last_chosen() is not None
 
     def close(self) -> None:
         """End all programs. May be called again."""
@@ -299,18 +299,17 @@ class Match(GameState):
         self.turns.append(turn)
         self.positions.append(before)
 
-    def _last_own(self) -> int | None:
-        """Return the number of the last turn for which the seat to move was asked."""
-        seat = self.position.to_move
-        for number in reversed(range(len(self.turns))):
-            turn = self.turns[number]
-            if turn.seat == seat and turn.verdict is not Verdict.PASS:
+    def _last_chosen(self) -> int | None:
+        """Return the number of the last turn that a human has chosen."""
+        humans = {seat for seat, player in self._sitting if player.human}
+        for number, turn in reversed(list(enumerate(self.turns))):
+            if turn.seat in humans and turn.verdict not in {Verdict.PASS, Verdict.RESIGNED}:
                 return number
         return None
 
     def _take_back(self) -> None:
-        """Return to the last turn of the seat to move, if that is possible."""
-        number = self._last_own()
+        """Return to the last turn that a human has chosen, if that is possible."""
+        number = self._last_chosen()
         if number is None or not self.can_take_back:
             return
         position = self.positions[number]

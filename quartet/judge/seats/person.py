@@ -15,7 +15,7 @@ from quartet.judge.turn import Verdict
 class PersonSeat(Seat):
     """A human. No clock runs by default."""
 
-    can_take_back = True
+    can_take_back = human = True
 
     def __init__(self, choose: Callable[[Match], Move], *, clocked: bool = False) -> None:
         """Make the seat.

@@ -123,12 +123,14 @@ class Seat:
     Attributes:
         can_take_back: True if turns can be taken back.
         clocked: True if its clock runs.
+        human: True for a human, who can take back turns of all humans.
         built_in: True for a player of this checkout, which may share an engine with another seat.
         notes: Irregularities, each the rest of a sentence about the seat.
     """
 
     can_take_back = False
     clocked = True
+    human = False
     built_in = False
 
     def __init__(self) -> None:
