@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
+import msgspec
 import pytest
 
 from quartet.arena.ratings import (
@@ -18,6 +19,7 @@ from quartet.arena.ratings import (
 )
 from quartet.arena.sprt import PAIR
 from quartet.arena.unit import GameResult, Use
+from quartet.cli.tables import interval
 
 PUBLISHED = [
     # fishtest's stat_util.get_elo as another project publishes it ("elo_estimate matches Fishtest
@@ -119,3 +121,15 @@ def test_an_unbeaten_player_has_a_finite_rating() -> None:
     results = [game((0, 1), (1, 2), number) for number in range(30)]
     best, worst = plackett_luce(blocks(results), 2, resamples=range(5))
     assert 400 < best.elo - worst.elo < 4000
+
+
+def test_the_interval_is_unknown_without_variance() -> None:
+    rounds = [game((0, 1, 2, 3), (1, 2, 3, 4)), game((1, 2, 3, 0), (2, 1, 3, 4))]
+    again = [msgspec.structs.replace(result, block=1) for result in reversed(rounds)]
+    for results in (rounds, rounds + again):
+        for rating in plackett_luce(blocks(results), 4, resamples=range(5)):
+            assert (rating.low, rating.high) == (-math.inf, math.inf)
+            assert interval(rating) == "-"
+    other = game((0, 1, 2, 3), (4, 3, 2, 1), 1)
+    mixed = plackett_luce(blocks([*rounds, other]), 4, resamples=range(20))
+    assert all(rating.low < rating.elo < rating.high for rating in mixed)

@@ -93,7 +93,8 @@ def plackett_luce(
 ) -> list[Rating]:
     """Return the ratings of all players by their places, with bootstrap intervals over blocks.
 
-    A tie counts in both orders. With two seats this is the Bradley-Terry model.
+    A tie counts in both orders. With two seats this is the Bradley-Terry model. If all blocks have
+    the same results there is no variance, and the interval is infinite.
 
     Args:
         results: Games by block.
@@ -106,6 +107,8 @@ def plackett_luce(
     """
     rankings = [[order for game in block for order in orders(game)] for block in results]
     best = _fit(rankings, players)
+    if len({tuple(sorted(block)) for block in rankings}) == 1:
+        return [Rating(elo, -math.inf, math.inf) for elo in best]
     random = Random(seed)
     again = [_fit(random.choices(rankings, k=len(rankings)), players, best) for _ in resamples]
     tail = (1 - LEVEL) / 2

@@ -105,7 +105,9 @@ def elo_text(elo: float) -> str:
 
 
 def interval(rating: Rating) -> str:
-    """Return the interval of a rating in words; it may be open on one side."""
+    """Return the interval of a rating in words, a dash if it is open on both sides."""
+    if math.isinf(rating.high) and math.isinf(rating.low):
+        return "-"
     if math.isinf(rating.high):
         return f"above {rating.low:+.0f}"
     if math.isinf(rating.low):
