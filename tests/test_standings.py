@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from quartet.arena.catalogue import points_against
 from quartet.arena.standings import standings
 from quartet.arena.unit import GameResult, Use
 
 
-def game(number: int, seats: tuple[int, ...], shares: tuple[float, ...]) -> GameResult:
+def game(
+    number: int,
+    seats: tuple[int, ...],
+    shares: tuple[float, ...],
+    places: tuple[int, ...] | None = None,
+) -> GameResult:
     use = tuple(Use() for _ in seats)
     none = tuple(None for _ in seats)
-    return GameResult(number, number // 2, seats, 0, 1, none, none, shares, use, 0.0)
+    return GameResult(number, number // 2, seats, 0, 1, none, places or none, shares, use, 0.0)
 
 
 def test_standings_count_results_and_first_seats() -> None:
@@ -32,3 +38,21 @@ def test_standings_count_results_and_first_seats() -> None:
     ]
     assert (first.score, first.share, first.shares) == (2.5, 0.625, [0.75, 0.5])
     assert first.error == pytest.approx(0.125)  # of the means of two blocks
+
+
+def test_points_against_another_player_compare_places() -> None:
+    won = game(0, (0, 1, 2, 3), (1.0, 0.0, 0.0, 0.0), (1, 2, 4, 2))
+    again = game(1, (2, 1, 0, 3), (0.5, 0.5, 0.0, 0.0), (1, 1, 3, 4))
+    points, number = points_against([won, again], 4)
+    assert points == [
+        [0.0, 1.0, 1.0, 2.0],
+        [1.0, 0.0, 1.5, 1.5],
+        [1.0, 0.5, 0.0, 1.0],
+        [0.0, 0.5, 1.0, 0.0],
+    ]
+    assert number == [[2 * (row != column) for column in range(4)] for row in range(4)]
+
+
+def test_points_against_oneself_are_half() -> None:
+    points, number = points_against([game(0, (0, 1, 1), (1.0, 0.0, 0.0), (1, 2, 3))], 2)
+    assert (points, number) == ([[0.0, 2.0], [0.0, 1.0]], [[0, 2], [2, 2]])

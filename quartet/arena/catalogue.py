@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -235,15 +236,17 @@ def by_opening(
 def points_against(
     games: Sequence[GameResult], players: int
 ) -> tuple[list[list[float]], list[list[int]]]:
-    """Return the points of each player (row) against each other (column), and the seats counted."""
+    """Return the points of each player (row) against each other (column), and the seats counted.
+
+    A seat has 1 point against a seat that finished behind it, half a point against an equal one.
+    """
     points = [[0.0] * players for _ in range(players)]
     number = [[0] * players for _ in range(players)]
     for game in games:
-        for seat, player in enumerate(game.seats):
-            for other, sitting in enumerate(game.seats):
-                if seat != other:
-                    points[player][sitting] += game.shares[seat]
-                    number[player][sitting] += 1
+        seats = [(player, p or 0) for player, p in zip(game.seats, game.places, strict=True)]
+        for (player, place), (other, behind) in permutations(seats, 2):
+            points[player][other] += ((place < behind) + (place <= behind)) / 2
+            number[player][other] += 1
     return points, number
 
 
