@@ -53,6 +53,8 @@ def write(move: Move, position: Position) -> str:
 
 
 def read(text: str, position: Position) -> Move:
+    if text.strip().lower() == PASS_PART:
+        return PASS
     return protocol.parse_answer(text, position.to_move)
 
 

@@ -50,6 +50,8 @@ def write(move: Move, position: Position) -> str:
 
 def read(text: str, position: Position) -> Move:
     """Parse a move. The word MOVE is optional."""
+    if text.strip().lower() == PASS_PART:
+        return PASS
     return protocol.parse_answer(
         f"MOVE {text.upper().strip().removeprefix('MOVE')}", position.to_move
     )

@@ -181,8 +181,8 @@ class SceneModule(Protocol):
         ...
 
     def read(self, text: str, position: Any) -> Move:
-        """Return the move that a human has typed, legal or not. Case does not matter. Raises
-        TextError."""
+        """Return the move that a human has typed, legal or not: PASS_PART in games with a pass, or
+        the judge's notation. Case does not matter. Raises TextError."""
         ...
 
     def examples(self) -> tuple[Example, ...]:

@@ -123,6 +123,19 @@ def test_written_values_are_read_back(game: GameUnderTest) -> None:
                 assert protocol.parse_answer(text, position.to_move) == move
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("ataxx", "x--4/---4/---4/7/7/7/oooooo1 x 0 1"), ("applegame", None), ("ugolki", None)],
+)
+def test_a_pass_can_be_typed(name: str, text: str | None) -> None:
+    game = games.load(name)
+    position = Start(0, {}, text).position(game.position)
+    for typed in (PASS_PART, " Pass "):
+        assert games.scene(name).read(typed, position) == game.pass_move
+    if name != "ugolki":
+        assert game.pass_move in position.legal()
+
+
 def test_examples_show_rules(game: GameUnderTest) -> None:
     """Their moves are legal, and they show cells that there are."""
     module = module_of(game)
