@@ -24,7 +24,9 @@ INFO = GameInfo(
     score_name="cells",
     lines=LineJudge(init=False, megabytes=1024),
     options={
-        "plies": RuleOption(PLIES, "plies of both players together after which the game ends"),
+        "plies": RuleOption(
+            PLIES, "plies of both players together after which the game ends", least=1
+        ),
         "halfmove_limit": RuleOption(
             0,
             "plies in a row without a division that end the game, 0: no limit (other programs use "

@@ -72,11 +72,13 @@ class RuleOption:
         default: Its value in the judge's own game; also gives its type.
         help: Effect and unit, in one line.
         of_start: True if it only chooses the start position.
+        least: Least value with which a game has a move.
     """
 
     default: int | bool
     help: str
     of_start: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True)

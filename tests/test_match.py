@@ -446,6 +446,14 @@ BAD = [
         ["perft", "ugolki", "1", "--option", "opening=1", "--position", str(EXAMPLE)],
         "the option opening chooses a start",
     ),
+    (
+        ["match", "ataxx", "random", "random", "--option", "plies=0"],
+        "option plies of ataxx cannot be 0",
+    ),
+    (
+        ["match", "ugolki", *["random"] * 4, "--option", "moves=0"],
+        "option moves of ugolki cannot be 0",
+    ),
     (["analyse", "chess"], "'chess' is neither a log nor a game; the games are: ataxx"),
     (["analyse", "ugolki", "--player", "unknown"], "no built-in player 'unknown'"),
     (["analyse", "ugolki", "--seconds", "0"], "0.0 is not in the range"),

@@ -22,7 +22,7 @@ INFO = GameInfo(
         input="input.txt", output="output.txt", seconds=0.5, megabytes=256, search_ms=280
     ),
     options={
-        "moves": RuleOption(protocol.MOVES, "moves per player before the game is stopped"),
+        "moves": RuleOption(protocol.MOVES, "moves per player before the game is stopped", least=1),
         "play_out": RuleOption(False, "finish the round in which a player comes home"),
         "opening": RuleOption(
             0,

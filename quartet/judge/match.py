@@ -333,7 +333,8 @@ class Match(GameState):
             if option not in info.options:
                 known = ", ".join(info.options) or "none"
                 raise TextError(f"{info.name} has no option {option!r}; there are: {known}")
-            if type(value) is not type(info.options[option].default):
+            rule = info.options[option]
+            if type(value) is not type(rule.default) or value < rule.least:
                 raise TextError(f"option {option} of {info.name} cannot be {value!r}")
 
     def _continues(self, after: Position | None) -> bool:
