@@ -87,7 +87,7 @@ def parse_arguments(game: str, words: Sequence[str], players: Sequence[str]) -> 
 
     parser = argparse.ArgumentParser(
         prog=program_name(game),
-        description=f"Play {game} with the judge on standard input and output.",
+        description=f"Play {game} with its judge.",
     )
     parser.add_argument("word", nargs="*", help="ignored: some judges append a word")
     parser.add_argument(
