@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -53,6 +54,27 @@ PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--oversubs
 )
 def test_such_a_value_is_rejected(arguments: list[str], says: str) -> None:
     assert re.search(says, refusal(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("match connexion sample sample -i input.txt -l ./input.txt", "input.txt"),
+        ("match connexion 'python3 bot.py' sample --log bot.py", "bot.py"),
+        ("match connexion -c my.ini --log my.ini", "my.ini"),
+        ("match connexion sample 'python3 bot.py' --cwd2 there --log there/bot.py", "there/bot.py"),
+        ("report ./bot.py --out bot.py", "bot.py"),
+        ("report --out input.txt", "input.txt"),
+    ],
+)
+def test_no_command_overwrites_what_it_reads(command: str, file: str, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "my.ini").write_text("EXEC1=sample\nEXEC2=sample\n")
+    for name in ("bot.py", "there/bot.py", "input.txt"):
+        (tmp_path / name).write_text(f"old {name}")
+    before = (tmp_path / file).read_bytes()
+    assert file in refusal(*shlex.split(command), cwd=tmp_path)
+    assert (tmp_path / file).read_bytes() == before
 
 
 def test_ctrl_c_ends_a_deep_perft() -> None:

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.cli import game_options, seats, settings
+from quartet.cli import game_options, outputs, seats, settings
 from quartet.cli.seats import Setup
 from quartet.cli.terminal import drawing
 from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
@@ -206,6 +206,10 @@ def command(
         require_keyboard("a human")
     folders = [cwd1 or keys.get("CWD1"), cwd2 or keys.get("CWD2")]
     setups = seats.setups(known, programs, folders, seed)
+    log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
+    config = config or settings.find()
+    read = [config, position or keys.get("INPUT"), *seats.files(setups)]
+    outputs.require("--log", log, inputs=read)
     table = table_rules(
         info,
         ms=[None if seconds is None else 1000 * seconds] * info.players,
@@ -215,7 +219,6 @@ def command(
         disqualify=disqualify,
     )
     start = game_options.read_start(known, position or keys.get("INPUT"), options, seed=seed)
-    log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
     console = Console(highlight=False)
     shows = not (as_json or quiet)
     attempts = 0

@@ -20,6 +20,7 @@ import psutil
 from core.errors import QuartetError, printable
 from quartet import registry
 from quartet.arena.cores import usable_cores
+from quartet.cli import outputs
 from quartet.cli.version import version
 from quartet.judge import game as games
 
@@ -54,6 +55,7 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     """
     lines: list[str] = []
     failed = 0
+    outputs.require("--out", out, inputs=programs, begins=(b"quartet",))
     if out is not None:
         _write(out, "", "a")  # before the work: a report that cannot be written would be lost
     for text, is_good in _parts(programs, tests=tests):

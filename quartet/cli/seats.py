@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -85,6 +85,15 @@ def setups(
             spec = builds.resolve(info.name, program, folder)
             found.append(SeatSetup(spec, None if folder is None else Path(folder), seed=seed))
     return found
+
+
+def files(setups: Sequence[Setup]) -> Iterator[Path]:
+    """Yield the words of the players' commands and options as paths; some of them are files."""
+    for setup in setups:
+        if isinstance(setup, SeatSetup):
+            yield from setup.player.files.values()
+            for word in setup.player.words():
+                yield Path(setup.cwd or ".", word)
 
 
 def make(

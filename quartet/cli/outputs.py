@@ -1,0 +1,56 @@
+"""Files that a command writes: none that it reads, and none of another kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.errors import QuartetError
+
+PAGES = (b"<!doctype html", b"<html")
+"""How pages begin, in lower case."""
+
+
+def require(
+    option: str,
+    file: Path | None,
+    *,
+    inputs: Iterable[str | Path | None] = (),
+    begins: tuple[bytes, ...] = (b"",),
+) -> None:
+    """Check that a command may write a file.
+
+    Args:
+        option: The option that names it.
+        file: The file; None if the option was not given.
+        inputs: What the command reads; texts that are no names of files are allowed.
+        begins: An existing file begins with one of these, in lower case, or is empty.
+
+    Raises:
+        QuartetError: The file would be lost.
+    """
+    if file is None:
+        return
+    # os.path, because pathlib raises for a text that is too long
+    if any(name and os.path.exists(name) and _same(file, name) for name in inputs):  # noqa: PTH110
+        raise QuartetError(f"{option}: this command reads {file}; name another file")
+    if file.is_file():
+        with file.open("rb") as opened:
+            head = opened.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+        if head and not head.startswith(begins):
+            raise QuartetError(
+                f"{option}: {file} exists and is another kind of file; name a new one"
+            )
+
+
+def require_place(option: str, file: Path) -> None:
+    """Raise QuartetError if a file's folder does not exist, or if the file is a folder."""
+    if not file.absolute().parent.is_dir():
+        raise QuartetError(f"{option}: cannot write {file}: there is no folder {file.parent}")
+    if file.is_dir():
+        raise QuartetError(f"{option}: cannot write {file}: it is a folder; name a file in it")
+
+
+def _same(file: Path, name: str | Path) -> bool:
+    return file.exists() and file.samefile(name)
