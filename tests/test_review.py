@@ -28,7 +28,7 @@ from quartet.review.engines import Analyser, SearchResult
 from quartet.review.page import page
 from quartet.review.search import draws_after
 from quartet.review.work import LogResult, LogTask, ResultFolder
-from tests.commands import ONE_JOB
+from tests.commands import ONE_JOB, refusal
 
 DATA = Path(__file__).parent / "data"
 APPLE = DATA / "applegame" / "logs"
@@ -461,7 +461,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_bad_logs_give_one_line_each_and_others_are_reviewed(folder: Path, tmp_path: Path) -> None:
     out, pages = tmp_path / "out", tmp_path / "pages"
-    arguments = ["review", folder, "--nodes", FEW, *ONE_JOB, "--out", out]
+    arguments = ["review", folder, tmp_path / "missing.log", "--nodes", FEW, *ONE_JOB, "--out", out]
     status, said = run(*arguments, "--html", pages)
     assert status == 1
     for name, words in {
@@ -469,11 +469,12 @@ def test_bad_logs_give_one_line_each_and_others_are_reviewed(folder: Path, tmp_p
         "d-other.txt": "not a log of a known game",
         "e-noise.log": "too large for a log: 50 MB",
         "f-wrong.txt": "by the rules",
+        "missing.log": "cannot be read: No such file",
     }.items():
         told = [line for line in said.splitlines() if f"{name}: " in line]
         assert len(told) == 1, name
         assert words in told[0]
-    assert "3 of 7 logs reviewed" in said
+    assert "3 of 8 logs reviewed" in said
     assert sorted(path.name for path in pages.iterdir()) == [
         *("000000.html", "000001.html", "000006.html", "index.html")
     ]
@@ -482,9 +483,10 @@ def test_bad_logs_give_one_line_each_and_others_are_reviewed(folder: Path, tmp_p
     assert (out / "done.jsonl").read_bytes() == kept, "nothing is done twice"
     told_all = json.loads(again)
     assert [review["log"] for review in told_all["reviews"]] == [
-        str(path) for path in sorted(folder.iterdir())
+        *(str(path) for path in sorted(folder.iterdir())),
+        str(tmp_path / "missing.log"),
     ]
-    assert len(told_all["summary"]["complaints"]) == 4
+    assert len(told_all["summary"]["complaints"]) == 5
 
 
 def test_after_a_kill_the_same_command_gives_the_same_reviews(folder: Path, tmp_path: Path) -> None:
@@ -523,11 +525,38 @@ def test_another_engine_reviews_again(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
-def test_a_review_is_printed_even_if_its_page_cannot_be_written(tmp_path: Path) -> None:
-    words = ("review", APPLE / "0000.txt", "--nodes", FEW, "--html", tmp_path / "none" / "a.html")
-    done = CliRunner().invoke(cli, [str(word) for word in words])
-    assert "cannot write" in str(done.exception)
-    assert "accuracy" in done.stdout
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("none/a.html", "there is no folder"),
+        (".", "it is a folder"),
+        ("a.txt", "this command reads a.txt"),
+        ("b.txt", "exists and is another kind of file"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_rejected_before_the_review(
+    page: str, words: str, tmp_path: Path
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(name)
+    assert words in refusal("review", "a.txt", "--html", page, cwd=tmp_path)
+    assert [(tmp_path / name).read_text() for name in ("a.txt", "b.txt")] == ["a.txt", "b.txt"]
+
+
+def test_a_folder_of_pages_is_made_before_the_reviews(tmp_path: Path) -> None:
+    log = str(APPLE / "0000.txt")
+    (tmp_path / "a.html").touch()
+    said = refusal("review", log, log, "--html", "a.html", cwd=tmp_path)
+    assert said == "cannot make the folder a.html: File exists"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_a_page_replaces_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    for before in ("", "<!DOCTYPE html>old"):
+        page.write_text(before)
+        run("review", APPLE / "0000.txt", "--nodes", 20, "--html", page)
+        assert "old" not in page.read_text(encoding="utf-8")[:40]
 
 
 def test_an_engine_with_other_nodes_takes_the_place_of_the_first() -> None:

@@ -15,6 +15,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import runner
 from quartet.arena.fingerprints import reviewer_fingerprint
+from quartet.cli import outputs
 from quartet.cli.following import log_files
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import worker_options
@@ -113,10 +114,13 @@ def command(
     quartet review game.log --engine bot --engine "uai:./zataxx"
     """
     bounds = _thresholds(thresholds)
-    for path in logs:
-        if not path.exists():
-            raise QuartetError(f"there is no log {path}")
+    if not any(path.exists() for path in logs):
+        raise QuartetError(f"there is no log {logs[0]}")
     files = log_files(logs)
+    is_single = len(files) == 1 and out is None and not logs[0].is_dir()
+    if is_single and html is not None:
+        outputs.require_place("--html", html)
+        outputs.require("--html", html, inputs=files, begins=outputs.PAGES)
     for name in names if game is not None else ():
         engines.require(game or "", name)
 
@@ -137,13 +141,15 @@ def command(
         changes = {"number": number, "name": str(path), "data": data, "complaint": complaint}
         return msgspec.structs.replace(settings, **changes)
 
-    if len(files) == 1 and out is None and not logs[0].is_dir():
+    if is_single:
         try:
             review = reviewing.review(task(0, files[0]))
         finally:
             reviewing.close()
         _one(review, html, as_json=as_json)
         sys.exit(1 if review.complaint else 0)
+    if html is not None:
+        _make(html)
     plan: dict[str, object] = {
         "kind": "review",
         "logs": [str(path) for path in files],
@@ -195,14 +201,18 @@ def _one(found: Review, html: Path | None, *, as_json: bool) -> None:
 
 def _pages(folder: Path, reviews: Sequence[Review], found: Summary) -> None:
     """Write a page for every review, and an index."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise QuartetError(f"cannot make the folder {folder}: {error.strerror}") from error
     for number, review in enumerate(reviews):
         if not review.complaint:
             _write(folder / f"{number:06}.html", page(review, home="index.html"))
     _write(folder / "index.html", index(reviews, found))
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of the pages, before the work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise QuartetError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def _write(file: Path, content: str) -> None:
