@@ -85,6 +85,22 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path) -> None:
         Records(tmp_path, PLAN)
 
 
+def test_an_error_before_the_first_result_leaves_no_new_folder(tmp_path: Path) -> None:
+    def fail_after(number: int, folder: Path) -> None:
+        with Records(folder, PLAN) as records:
+            for n in range(number):
+                records.add(played(n))
+            raise QuartetError("of a core")
+
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
+    for name, number in (("new", 0), ("half", 1), ("mine", 0)):
+        with pytest.raises(QuartetError, match="of a core"):
+            fail_after(number, tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["half", "mine"]
+    assert (tmp_path / "mine" / "notes.txt").exists()
+
+
 def test_damaged_records_are_rejected(tmp_path: Path) -> None:
     fill(tmp_path)
     path = tmp_path / "games.jsonl"

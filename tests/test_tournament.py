@@ -276,6 +276,14 @@ BAD = [
         "no Dask scheduler answers at nowhere: missing port number",
     ),
     (
+        ("--player", "a=greedy", "--player", "b=random", "--in-process", "--cores", "999"),
+        "a game on 999 cores needs 999",
+    ),
+    (
+        ("--player", "a=greedy", "--player", "b=random", "--option", "moves=0"),
+        "the start: the game is over",
+    ),
+    (
         ("--player", "a=greedy", "--player", "b=random", "--out", str(ROOT / "pyproject.toml")),
         "Invalid value for '--out'",
     ),
@@ -285,6 +293,7 @@ BAD = [
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_bad_input_gives_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
     assert message in refusal("tournament", "ugolki", *arguments, cwd=tmp_path)
+    assert not any(tmp_path.glob("runs/*")), "the corrected command can have the folder"
 
 
 def test_the_table(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ last few.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -140,6 +141,7 @@ class ResultStore(Generic[NumberedT]):
         self.done: dict[int, NumberedT] = {}
         self._kind = kind
         with self.writing(), ExitStack() as opened:
+            self._is_new = not folder.exists() or not any(folder.iterdir())
             folder.mkdir(parents=True, exist_ok=True)
             opened.callback(hold(folder).close)
             for name in PLANS:
@@ -200,7 +202,11 @@ class ResultStore(Generic[NumberedT]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Release the folder; remove a new one if an error came before the first result, so that
+        the corrected command can have it."""
         self.close()
+        if self._is_new and not self.done and isinstance(error, QuartetError):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def check_plan(file: Path, plan: Mapping[str, object]) -> None:

@@ -249,7 +249,8 @@ class RunOptions:
             option = "--replay-overloaded" if config.replay_overloaded else "--megabytes"
             raise QuartetError(f"{option} is for programs: omit it or --in-process")
         start = Start(config.seed, config.options)
-        start.position(known.position)
+        if start.position(known.position).over:
+            raise QuartetError("the start: the game is over")
         seating.start_environment(known, start, specs)
         return config
 

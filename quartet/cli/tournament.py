@@ -86,7 +86,7 @@ def command(
     config = settings.config(game, named)
     if pairing == "swiss":
         rounds = rounds or min(20, len(names) - 1 + len(names) % 2)
-        schedule.swiss_rounds(config, 0, games, {}, [])
+        next(schedule.swiss_rounds(config, 0, games, {}, []), None)  # it checks the seats
     elif rounds is not None:
         raise QuartetError("--rounds is for --pairing swiss")
     if all_orders and config.seats == 2:
