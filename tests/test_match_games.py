@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -52,6 +53,27 @@ def test_a_command_that_cannot_be_found_is_rejected(
         said = refusal(*arguments, cwd=tmp_path)
         assert said.startswith(words.format(game=name, program=program))
     assert log.read_text() == "of another game"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("./bot.py", './bot.py is not executable: run chmod +x, or write "python3 ./bot.py"'),
+        ("./bot.py 5", './bot.py is not executable: run chmod +x, or write "python3 ./bot.py"'),
+        ("./c.c", './c.c is not executable: run chmod +x, or write "INTERPRETER ./c.c"'),
+        ("bot.py", 'bot.py is not executable: run chmod +x, or write "python3 bot.py"'),
+        ("./there", "'./there' is a folder, not a program"),
+        ("human", "'human' is a player of `quartet match` only"),
+        ("uai:./bot.py", "connexion has no players uai:COMMAND; they are for ataxx"),
+    ],
+)
+def test_what_is_no_program_is_named(program: str, words: str, tmp_path: Path) -> None:
+    for file in ("bot.py", "c.c"):
+        (tmp_path / file).write_text("print()")
+    (tmp_path / "there").mkdir()
+    players = ("--player", f"a={program}", "--player", "b=sample")
+    assert refusal("tournament", "connexion", *players, cwd=tmp_path) == words
 
 
 @pytest.mark.parametrize("name", registry.GAMES)

@@ -213,9 +213,12 @@ class PlayerSpec:
         program = self.command
         if self.kind is Kind.ADAPTER:
             program = ADAPTER_OPTIONS.sub("", program)
-        if Path(program).is_file() or SHELL_SYNTAX & set(program):
+        is_file = Path(program).is_file()
+        if is_file and os.name == "nt":
             return
-        first, *rest = _words(program) or [""]
+        if not is_file and SHELL_SYNTAX & set(program):
+            return
+        first, *rest = [program] if is_file else _words(program) or [""]
         if first in SHELL_WORDS:
             return
         if rest and rest[0].endswith(SCRIPTS):
@@ -223,10 +226,25 @@ class PlayerSpec:
             if not place.is_file():
                 raise UnknownNameError(f"there is no file {place}, which {self.text!r} is to run")
         if not _is_program(first, folder):
-            names = ", ".join(registry.load(self.game, "players").NAMES)
-            raise UnknownNameError(
-                f"{first!r} is neither a program nor a built-in player of {self.game} ({names})"
-            )
+            raise UnknownNameError(self._complaint(first, folder))
+
+    def _complaint(self, word: str, folder: str | Path | None) -> str:
+        """Say why the first word of the command is no program."""
+        is_whole = self.kind is Kind.COMMAND and word == self.command
+        shown, place = self.text if is_whole else word, Path(folder or ".", word)
+        prefix, colon, _ = self.text.partition(":")
+        others = [name for name in registry.GAMES if prefix in games.load(name).info.adapters]
+        if self.text in {PERSON, EMPTY_SEAT}:
+            return f"{self.text!r} is a player of `quartet match` only"
+        if colon and others and self.game not in others:
+            return f"{self.game} has no players {prefix}:COMMAND; they are for {', '.join(others)}"
+        if word and place.is_dir():
+            return f"{shown!r} is a folder, not a program"
+        if os.path.dirname(word) and place.is_file():  # noqa: PTH120  (as in _is_program)
+            runner = "python3" if word.endswith(".py") else "INTERPRETER"
+            return f'{shown} is not executable: run chmod +x, or write "{runner} {shown}"'
+        names = ", ".join(registry.load(self.game, "players").NAMES)
+        return f"{shown!r} is neither a program nor a built-in player of {self.game} ({names})"
 
 
 def names(game: str) -> tuple[str, ...]:
