@@ -44,6 +44,28 @@ PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--oversubs
             ["calibrate", "ataxx", "x", "--held-out", "0.9"],
             "'--held-out'.*: 0.9 is not in the range",
         ),
+        (
+            ["sprt", "ataxx", "bot", "bot", "--games", "1"],
+            "has 2 games: --games must be at least 2",
+        ),
+        (["sprt", "ugolki", "bot", "bot", "--games", "7"], "--games must be at least 8"),
+        (["bench", "ataxx", "--speed", "--check"], "--check, --record and --speed exclude each"),
+        (["bench", "ataxx", "--check", "--record"], "--check, --record and --speed exclude each"),
+        (["bench", "ataxx", "--depth", "3"], "--depth is for --speed"),
+        (["match", "ataxx", "bot", "bot", "--quiet", "--step"], "--step .*: omit it or --quiet"),
+        (
+            ["match", "ataxx", "bot", "bot", "--json", "--delay", "5"],
+            "--delay .*: omit it or --json",
+        ),
+        (
+            ["match", "ugolki", "--moves", "3", "--option", "moves=2", "bot"],
+            "two values for .* moves",
+        ),
+        (["tournament", "ataxx", *PLAYERS, "--nodes", "a=5", "--nodes", "a=6"], "two values for a"),
+        (
+            ["tournament", "ataxx", *PLAYERS, "--clock", "5", "--clock", "6"],
+            "for all players; pass",
+        ),
         (["report", "--out", "nowhere/report.txt"], "cannot write nowhere/report.txt"),
         (["tournament", "ataxx", *PLAYERS, "--nodes", "0.5"], "--nodes: 0.5 is not an integer"),
         (

@@ -244,9 +244,12 @@ def test_a_sweep_of_few_games_has_an_open_interval(test_folder: Path) -> None:
     ("arguments", "words"),
     [
         (["nowhere"], "there is no folder"),
-        (["--result", "win"], "name one with --player"),
-        (["--player", "unknown"], "no player is called"),
-        (["--plies", "x"], "--plies wants"),
+        (["--games", "--result", "win"], "name one with --player"),
+        (["--games", "--player", "unknown"], "no player is called"),
+        (["--games", "--plies", "x"], "--plies wants"),
+        (["--forfeit"], "--forfeit selects games for --games, --worst, "),
+        (["--opening", "0"], "--opening selects games for "),
+        (["--export", "csv", "--json"], "--export and --json exclude each other"),
     ],
 )
 def test_bad_input_is_one_line(folder: Path, arguments: list[str], words: str) -> None:

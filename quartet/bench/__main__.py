@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from core.commands.program import execute
+from core.errors import QuartetError
 from quartet import registry
 from quartet.bench import fingerprint, speed
 
@@ -60,6 +61,10 @@ def command(
     quartet bench ataxx --check         compare with the recorded one
     quartet bench ugolki --speed        nodes per second, perft by both rules
     """
+    if check + record + speeds > 1:
+        raise QuartetError("--check, --record and --speed exclude each other: pass one")
+    if depth is not None and not speeds:
+        raise QuartetError("--depth is for --speed")
     chosen = games or tuple(game for game in registry.GAMES if registry.has(game, "engine"))
     for game in chosen:
         registry.check(game)

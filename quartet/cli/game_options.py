@@ -61,6 +61,8 @@ def read_variants(game: str, texts: Sequence[str]) -> dict[str, bool | int]:
             raise QuartetError(
                 f"{game} has no option {name!r}; there are: {', '.join(known) or 'none'}"
             )
+        if name in found:
+            raise QuartetError(f"two values for the option {name}; pass one")
         if isinstance(known[name].default, bool) and value.lower() in {*ON, *OFF}:
             found[name] = value.lower() in ON
         elif value.isdecimal():

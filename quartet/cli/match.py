@@ -191,6 +191,9 @@ def command(
     """
     known = games.load(game)
     info, has_lines = known.info, known.info.lines is not None
+    if (as_json or quiet) and (step or delay):
+        shown, omitted = ("--step" if step else "--delay"), ("--json" if as_json else "--quiet")
+        raise QuartetError(f"{shown} is for boards: omit it or {omitted}")
     texts = [*variants]
     if moves is not None:
         texts.append(f"moves={moves}")

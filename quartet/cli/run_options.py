@@ -332,8 +332,7 @@ def without_note(words: Sequence[str]) -> list[str]:
 
 
 def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """Return an option's value by player, from VALUE (for all) and NAME=VALUE. Raises
-    QuartetError."""
+    """Return values by player, from VALUE (for all) and NAME=VALUE. Raises QuartetError."""
     found: dict[str, float] = {}
     for text in sorted(texts, key=lambda text: "=" in text):
         name, _, value = text.rpartition("=")
@@ -341,8 +340,9 @@ def per_player(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[
             raise QuartetError(
                 f"{option} {text}: no player is called {name!r}; there are: {', '.join(names)}"
             )
-        number = positive(value, f"{option} {text}")
-        found.update(dict.fromkeys([name] if name else names, number))
+        if [other.rpartition("=")[0] for other in texts].count(name) > 1:
+            raise QuartetError(f"{option}: two values for {name or 'all players'}; pass one")
+        found.update(dict.fromkeys([name] if name else names, positive(value, f"{option} {text}")))
     return found
 
 

@@ -89,6 +89,8 @@ def command(
     quartet runs runs/ataxx-sprt-1a2b3c4d --export csv > games.csv
     quartet runs runs/ataxx-sprt-1a2b3c4d --plot run.svg
     """
+    if export is not None and as_json:
+        raise QuartetError("--export and --json exclude each other: pass one")
     folder = folder or HOME
     if folder.is_file():
         _plot_losses(folder, plot)
@@ -100,6 +102,16 @@ def command(
         "--openings": openings,
         "--export": export,
     }
+    filters = {
+        "--player": player,
+        "--result": result,
+        "--forfeit": forfeit,
+        "--opening": opening is not None,
+        "--plies": plies,
+    }
+    if not any(of_games.values()):
+        for name in (name for name, given in filters.items() if given):
+            raise QuartetError(f"{name} selects games for {', '.join(of_games)}: add one of these")
     if not catalogue.is_run(folder):
         _reject({**of_games, "--watch": watch, "--plot": plot}, folder, "holds no run")
         show_list(folder, as_json=as_json)

@@ -88,6 +88,9 @@ def command(
     """
     settings = RunOptions.read(options)
     seats = games.load(game).info.players
+    size = schedule.sprt_block_size(seats)
+    if count is not None and count < size:
+        raise QuartetError(f"a block has {size} games: --games must be at least {size}")
     test = hypotheses(seats, elo0, elo1, share0, share1, alpha, beta)
     # The outcome decides which change is accepted.
     registry.require_training(game, [versions.player_of(program) for program in (new, old)])
