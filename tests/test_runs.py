@@ -278,6 +278,9 @@ def test_damaged_records_are_listed_with_their_error(folder: Path, tmp_path: Pat
     states = {line["kind"]: line for line in json.loads(run("runs", tmp_path, "--json"))}
     assert "cannot be read" in states["?"]["state"]
     assert states["selfplay"]["games"] == 0
+    lines = run("runs", tmp_path).splitlines()
+    assert [len(line.split()) for line in lines[1:-1] if "unreadable" in line] == [3]
+    assert lines[-1] == states["?"]["state"], "below the table, of whatever width"
     review = states["review"]
     assert (review["games"], review["of"], review["state"]) == (2, 2, "finished")
 
@@ -342,6 +345,7 @@ def test_plots(folder: Path, test_folder: Path, tmp_path: Path) -> None:
     assert [json.loads(line)["loss"] for line in curve.read_text().splitlines()] == [0.5, 0.39]
     run("runs", curve, "--plot", tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 1000
+    assert "is not the folder of a run" in run("runs", folder / "run.json", fails=True)
     assert "not a file of losses" in run("runs", folder / "run.json", "--plot", "x.svg", fails=True)
     assert os.environ.get("MPLBACKEND", "") in {"", "agg"}
 

@@ -233,7 +233,17 @@ def show_list(folder: Path, *, as_json: bool) -> None:
     if not lines:
         console.print(f"there are no runs in {folder}", soft_wrap=True, markup=False)
         return
-    console.print(tables.rows([{**line, "state": _state_word(line["state"])} for line in lines]))
+    damaged = [line for line in lines if line["kind"] == "?"]
+    console.print(
+        tables.rows(
+            [
+                {**line, "state": "unreadable" if line in damaged else _state_word(line["state"])}
+                for line in lines
+            ]
+        )
+    )
+    for line in damaged:
+        console.print(line["state"], soft_wrap=True, markup=False)
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -275,7 +285,9 @@ def _show_tuning(run: RecordedRun, plot: Path | None, *, as_json: bool) -> None:
 
 def _plot_losses(file: Path, plot: Path | None) -> None:
     if plot is None:
-        raise QuartetError(f"{file} is a file of losses; draw it with --plot FILE")
+        raise QuartetError(
+            f"{file} is not the folder of a run; draw a file of losses with --plot FILE"
+        )
     plots.losses(file, plot)
 
 
