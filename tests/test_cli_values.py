@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from rich.console import Console
 
 from quartet.cli import tables
+from quartet.cli.terminal import drawing
 from tests.commands import refusal
 from tests.games import ROOT
 
@@ -191,3 +193,16 @@ def test_names_in_tables_are_no_markup() -> None:
         console.print(tables.rows([{"player": "[/b]", "[/i]": "2 of 4"}]))
     text = shown.get()
     assert [text.count(name) for name in ("[/b]", "[red]x", "a ?[2J", "[/i]")] == [3, 2, 2, 1]
+
+
+def test_long_names_stay_different_in_the_table_of_a_match() -> None:
+    paths = ["/home/someone/a/long/path/to/the/folder/of/bots/" + name for name in ("old", "new")]
+    match, result = MagicMock(), MagicMock()
+    match.names, match.game.info.score_name, match.game.label = paths, "points", "AB".__getitem__
+    result.places, result.scores, result.shares, result.lost = (1, 2), (3, 1), (1.0, 0.0), (0, 0)
+    result.exits, result.disqualified, result.offender = (), (), None
+    for width in (60, 80, 200):
+        console = Console(width=width)
+        with console.capture() as shown:
+            console.print(drawing.result_table(match, result))
+        assert all(name in shown.get() for name in ("old", "new", "lost turns"))

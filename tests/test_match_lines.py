@@ -562,3 +562,9 @@ def test_logs_are_checked_for_scripts(sample_log: Path, tmp_path: Path) -> None:
         (str(sample_log), True),
         (str(torn), False),
     ]
+
+
+def test_a_pipe_gets_whole_names(tmp_path: Path) -> None:
+    program = "exit 3 # " + "x" * 90
+    said = quartet("match", "connexion", "sample", program, "--quiet", cwd=tmp_path).stdout
+    assert f"SECOND {program} " in said

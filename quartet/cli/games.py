@@ -11,6 +11,7 @@ from rich.table import Table
 
 from core import engine
 from quartet import registry
+from quartet.cli import tables
 from quartet.judge import game as games
 from quartet.judge.seats import players
 
@@ -47,7 +48,7 @@ def command(game: str | None, as_json: bool) -> None:
             row["judge"],
             "not built yet" if row["builtin"] is None else ", ".join(row["builtin"]),
         )
-    Console().print(table)
+    tables.wide(Console()).print(table)
 
 
 def _describe(name: str) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def _show(game: str, *, as_json: bool) -> None:
         }
         print(json.dumps(found, indent=2))
         return
-    console = Console(highlight=False)
+    console = tables.wide(Console(highlight=False))
     table = _table("player", "score", "capabilities")
     for name, player in by_name.items():
         table.add_row(name, engine.score_unit(player), " ".join(_capabilities(player)))

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from core.errors import QuartetError
-from quartet.cli import game_options, outputs, seats, settings
+from quartet.cli import game_options, outputs, seats, settings, tables
 from quartet.cli.seats import Setup
 from quartet.cli.terminal import drawing
 from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
@@ -222,7 +222,7 @@ def command(
         disqualify=disqualify,
     )
     start = game_options.read_start(known, position or keys.get("INPUT"), options, seed=seed)
-    console = Console(highlight=False)
+    console = tables.wide(Console(highlight=False))
     shows = not (as_json or quiet)
     attempts = 0
     while True:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from rich.console import RenderableType
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -95,7 +96,9 @@ def result_table(match: Match, result: Result) -> RenderableType:
     columns = ["place", "player", match.game.info.score_name, "share", "lost turns"]
     if result.exits:
         columns += ["processor time", "memory"]
-    grid = Grid(*columns, box=None, pad_edge=False, header_style="bold")
+    # Only names are long: they are wrapped, because players often differ in the end of a path.
+    made = [Column(c, no_wrap=c != "player", overflow="fold") for c in columns]
+    grid = Grid(*made, box=None, pad_edge=False, header_style="bold")
     seats = [(place, seat) for seat, place in enumerate(result.places) if place is not None]
     for place, seat in sorted(seats):
         out = seat in result.disqualified or seat == result.offender
