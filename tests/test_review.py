@@ -406,6 +406,8 @@ def test_a_fit_recovers_a_known_curve() -> None:
     assert found.held_back == 1000
     with pytest.raises(QuartetError, match="all games are held out"):
         fitting.fit("x", 1, samples, [60] * 2000, set(range(2000)))
+    with pytest.raises(QuartetError, match="too few games: 7992 positions to fit and 8 held out"):
+        fitting.fit("x", 1, samples, [60] * 2000, {0, 1})
     without = fitting.CalibrationSample(0, 0, 0, 1.0, (), (1.0, 0.0, 0.0, 0.0))
     with pytest.raises(QuartetError, match="x gives no win shares"):
         fitting.fit("x", 1, [without], [60], set())

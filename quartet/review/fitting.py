@@ -112,6 +112,12 @@ def fit(
         )
     if len(samples[0].shares) > 2 and not all(s.expected for s in samples):
         raise QuartetError(f"{engine} gives no win shares to calibrate")
+    measured = [s for s in samples if s.game in held]
+    if min(len(train), len(measured)) < BINS:
+        raise QuartetError(
+            f"too few games: {len(train)} positions to fit and {len(measured)} held out, at least "
+            f"{BINS} each are needed; play more openings"
+        )
     phases = np.array([weights(s.ply, plies) for s in train])
     fit_one = _fit_scores if len(samples[0].shares) == 2 else _fit_shares
     unit, rows = fit_one(train, phases)
@@ -125,7 +131,7 @@ def fit(
         slope=slope,
         bend=bend,
     )
-    error, interval, curve = reliability(found, [s for s in samples if s.game in held])
+    error, interval, curve = reliability(found, measured)
     return msgspec.structs.replace(
         found,
         error=error,
@@ -141,6 +147,7 @@ def _fit_scores(train: Sequence[CalibrationSample], phases: Any) -> tuple[float,
     """Fit a logistic curve to scores; return their unit, and bias, slope and bend by phase."""
     import numpy as np  # noqa: PLC0415  (an extra)
     from scipy.optimize import minimize  # noqa: PLC0415
+    from scipy.special import expit  # noqa: PLC0415
 
     scores = np.array([s.score or 0.0 for s in train])
     wins = np.array([s.shares[s.seat] for s in train])
@@ -154,7 +161,7 @@ def _fit_scores(train: Sequence[CalibrationSample], phases: Any) -> tuple[float,
         logit = design @ values
         steps = np.diff(values.reshape(3, KNOTS), axis=1)
         entropy = np.mean(np.logaddexp(0, logit) - wins * logit)
-        gradient = design.T @ (1 / (1 + np.exp(-logit)) - wins) / len(wins)
+        gradient = design.T @ (expit(logit) - wins) / len(wins)
         pull = np.pad(steps, ((0, 0), (1, 0))) - np.pad(steps, ((0, 0), (0, 1)))
         return float(entropy + RIDGE * np.sum(steps**2)), gradient + 2 * RIDGE * pull.ravel()
 
