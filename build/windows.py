@@ -56,6 +56,8 @@ class Windows(freeze.System):
     @classmethod
     def from_here(cls, folder: Path | None) -> Windows:
         """Use the Python for Windows in a folder, or download one. Raises QuartetError."""
+        if folder is not None and not folder.is_dir():
+            raise QuartetError(f"--windows-python: there is no folder {folder}")
         freeze.pyinstaller()
         if shutil.which(COMPILER) is None:
             raise QuartetError(

@@ -41,6 +41,7 @@ PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--oversubs
             "--replay-overloaded is for line protocols, not for ugolki",
         ),
         (["sprt", "ataxx", "bot", "bot", "--elo0", "-200000"], "'--elo0': -200000.0 is not in"),
+        (["gauntlet", "ataxx", "--table", "a,b"], "a table takes 1 opponent, separated"),
         (["gauntlet", "ataxx", "--scale", "2", "--clock", "-5"], "'-5' is not a positive number"),
         (
             ["calibrate", "ataxx", "x", "--held-out", "0.9"],

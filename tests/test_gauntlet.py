@@ -93,6 +93,7 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
     lines = (tmp_path / "docs/ratings/ataxx.jsonl").read_text().splitlines()
     assert len(lines) == 2
     shown = quartet("gauntlet", "ataxx", "--curve", cwd=tmp_path).stdout
+    assert ", in process, cores 1; against" in shown
     assert shown.count("against") == 2  # they cannot be compared
     assert "greedy, random" in shown
     quartet("gauntlet", "ataxx", "--plot", "curve.svg", cwd=tmp_path)

@@ -202,6 +202,12 @@ def test_settings_files(tmp_path: Path, passer: str, name: str) -> None:
     assert lines[3:] == ["FINISH", "SCOREFIRST 0", "SCORESECOND 0"]
 
 
+def test_a_missing_input_names_its_settings_file(tmp_path: Path) -> None:
+    (tmp_path / "setting.ini").write_text("INPUT=no.txt\nEXEC1=sample\nEXEC2=sample\n")
+    said = refusal("match", "connexion", cwd=tmp_path)
+    assert said.startswith("setting.ini: INPUT: 'no.txt' is neither a file nor a position")
+
+
 def test_options_override_settings(tmp_path: Path, passer: str) -> None:
     (tmp_path / "setting.ini").write_text(
         "INPUT=nothing.txt\nLOG=not.txt\nEXEC1=false\nEXEC2=false\n"
@@ -532,11 +538,11 @@ def test_a_program_is_asked_at_a_position_of_ugolki(tmp_path: Path) -> None:
         (["--ask", "sample"], "--at and --ask go together"),
         (
             ["--at", "64", "--ask", "sample"],
-            "no player is asked at ply 64; the log has plies 0 to 64",
+            "no player is asked at ply 64, but at plies 0 to 63",
         ),
         (
             ["--at", "999", "--ask", "sample"],
-            "no player is asked at ply 999; the log has plies 0 to 64",
+            "no player is asked at ply 999, but at plies 0 to 63",
         ),
     ],
 )

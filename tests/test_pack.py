@@ -419,6 +419,10 @@ def test_every_line_protocol_game_is_packed_and_proven(game: str, tmp_path: Path
         (("nypc", "chess"), "no game is called 'chess'"),
         (("nypc", GAME, "--limit", "5"), "--limit is for alphano, not for nypc"),
         (("exe", GAME, "--windows-python", "."), "--windows-python is for --platform windows"),
+        (
+            ("exe", "ugolki", "--platform", "windows", "--windows-python", "/no/such"),
+            "--windows-python: there is no folder /no/such",
+        ),
         (("cartridge", GAME), "'cartridge' is not one of"),
         *[
             ((target, game), f"quartet pack exe {game}")

@@ -59,6 +59,10 @@ def test_a_failing_step_keeps_its_last_lines() -> None:
     assert "\x1b" not in text
 
 
+def test_a_program_that_does_not_start_is_named() -> None:
+    assert report._step("a step", ["/no/such"])[0].splitlines()[0].endswith("could not be started")
+
+
 def test_the_report_does_not_name_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("/home/someone"))
     assert report._private(f"{ROOT}/x of /home/someone/y") == "QUARTET/x of ~/y"

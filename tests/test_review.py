@@ -130,6 +130,9 @@ def test_a_table_with_empty_seats() -> None:
     turn = found.turns[0]
     assert turn.shares is not None
     assert turn.shares[1] == turn.shares[3] == 0
+    rows = [line.split()[:2] for line in text.lines(found)]
+    assert ["1", "greedy"] in rows
+    assert ["2", "2"] not in rows
 
 
 @pytest.mark.slow

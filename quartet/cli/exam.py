@@ -35,7 +35,7 @@ def command(
     Folders of earlier runs of `exam` resume with the same command.
 
     \b
-    quartet exam ugolki --half odd --games 96 --in-process
+    quartet exam ugolki --pool train --games 96 --in-process
     """
     print(
         "quartet: exam is deprecated; use: quartet gauntlet GAME PLAYER --pool SET or --table A,B,C",

@@ -145,7 +145,8 @@ def play_standing(
     seats = games.load(game).info.players
     opponents = list(dict.fromkeys(against)) or standing(game, player)
     if len(opponents) < seats - 1:
-        raise QuartetError(f"a gauntlet of {game} takes {seats - 1} opponents at least")
+        needed = opponents_of.opponents_word(seats - 1)
+        raise QuartetError(f"a gauntlet of {game} takes {needed} at least")
     numbers = list(range(1, len(opponents) + 1))
     blocks = -(-count // math.factorial(seats))
     drawn = gauntlet.draw_tables(numbers, seats, blocks, f"{settings.fields['seed']}")

@@ -13,11 +13,16 @@ FIXED = "table"
 """Name of the group of a table that is given."""
 
 
+def opponents_word(number: int) -> str:
+    """Return a number of opponents in words."""
+    return f"{number} opponent{'s' * (number > 1)}"
+
+
 def fixed_table(table: str, count: int, seats: int) -> tuple[list[str], list[OpponentGroup]]:
     """Return the opponents of --table and their blocks. Raises QuartetError."""
     opponents = [name.strip() for name in table.split(",")]
     if len(opponents) != seats - 1 or not all(opponents):
-        raise QuartetError(f"a table takes {seats - 1} opponents, separated by commas")
+        raise QuartetError(f"a table takes {opponents_word(seats - 1)}, separated by commas")
     names = list(dict.fromkeys(opponents))
     seating = (0, *(1 + names.index(name) for name in opponents))
     return names, [OpponentGroup(FIXED, [seating] * -(-count // schedule.size(seating)))]

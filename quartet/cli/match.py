@@ -221,7 +221,12 @@ def command(
         cpu=cpu,
         disqualify=disqualify,
     )
-    start = game_options.read_start(known, position or keys.get("INPUT"), options, seed=seed)
+    try:
+        start = game_options.read_start(known, position or keys.get("INPUT"), options, seed=seed)
+    except QuartetError as error:
+        if position or "INPUT" not in keys:
+            raise
+        raise QuartetError(f"{config}: INPUT: {error}") from error
     console = tables.wide(Console(highlight=False))
     shows = not (as_json or quiet)
     attempts = 0

@@ -131,9 +131,10 @@ def run_units(
 
             drive(units, workers, store.done, record)
     except (KeyboardInterrupt, SystemExit):
+        number = len(store.done)
         print(
-            f"quartet: stopped after {len(store.done)} {what}; run the same command to resume "
-            f"from {store.folder}",
+            f"quartet: stopped after {number} {what.removesuffix('s') if number == 1 else what}; "
+            f"run the same command to resume from {store.folder}",
             file=sys.stderr,
         )
         raise

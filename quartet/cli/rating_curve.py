@@ -30,7 +30,9 @@ def show(game: str, records: Sequence[RatingRecord], plot: Path | None, *, as_js
         console = tables.wide(Console(highlight=False))
         for number, group in enumerate(groups.values()):
             first = group[0]
-            conditions = ", ".join(f"{name} {v}" for name, v in first.conditions.items() if v)
+            conditions = ", ".join(
+                v if name == "how" else f"{name} {v}" for name, v in first.conditions.items() if v
+            )
             opponents = ", ".join(map(versions.short, first.opponents))
             head = f"{first.group}: {conditions}; against\n{opponents}"
             console.print(f"\n{head}" if number else head, soft_wrap=True, markup=False)

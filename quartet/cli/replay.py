@@ -166,12 +166,11 @@ def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
     """Return the position to ask about. Raises QuartetError if no player is asked there."""
     match = checked.match
     assert match is not None  # noqa: S101  (the log agrees)
-    found = [p for p in checked.positions if p.ply == ply and not p.over]
+    asked = [p for p in checked.positions if not p.over]
+    found = [p for p in asked if p.ply == ply]
     if not found:
-        first, last = checked.positions[0].ply, match.position.ply
-        raise QuartetError(
-            f"{path}: no player is asked at ply {ply}; the log has plies {first} to {last}"
-        )
+        plies = f"plies {asked[0].ply} to {asked[-1].ply}" if asked else "no ply"
+        raise QuartetError(f"{path}: no player is asked at ply {ply}, but at {plies}")
     position: Position = found[0]
     if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
         raise QuartetError(f"{path}: no player is asked at ply {ply}: no move is possible")

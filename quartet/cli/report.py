@@ -155,7 +155,9 @@ def _step(title: str, words: list[str], **more: str) -> tuple[str, bool]:
         )
         said, is_good = done.stdout.decode("utf-8", "replace"), done.returncode == 0
         how = "" if is_good else f", exit status {done.returncode}"
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
+        said, is_good, how = str(error), False, ", it could not be started"
+    except subprocess.TimeoutExpired as error:
         said, is_good, how = str(error), False, ", it did not finish"
     lines = [printable(line) for line in said.splitlines() if line.strip()]
     kept = lines[-1 if is_good else -LAST_LINES :]

@@ -32,10 +32,14 @@ def lines(review: Review) -> Iterator[str]:
     if review.start is not None:
         yield f"  {figures.ACCURACY_NOTE}"
     if review.harm:
-        rows = [["", *(f"to {name}" for name in review.names)]]
+        seats = [seat for seat, who in enumerate(review.players) if who is not None]
+        rows = [["", *(f"to {review.names[seat]}" for seat in seats)]]
         rows += [
-            [f"{review.names[seat]} {player(review, seat)}", *(_points(-v) for v in row)]
-            for seat, row in enumerate(review.harm)
+            [
+                f"{review.names[seat]} {player(review, seat)}",
+                *(_points(-review.harm[seat][other]) for other in seats),
+            ]
+            for seat in seats
         ]
         yield from _section(f"  {HARM}", table(rows))
     if review.turning_point is not None:
