@@ -56,10 +56,6 @@ SILENT = {
     *("estimates each seat's win share", "solves endings", "shows several lines"),
     *(" from {} to {}", "is given twice", "is not of the form OPTION=VALUE"),
     "; it is running and has written nothing: does it flush its output?",
-    # what only commands name as a player
-    *("{} is a player of `quartet match` only", "{} is a folder, not a program"),
-    "{} has no players {}:COMMAND; they are for {}",
-    '{} is not executable: run chmod +x, or write "{} {}"',
     # what the server prints at the terminal
     *("cannot use the data folder {}: {}", "quartet: skipped the damaged file {}: {}"),
     "another server uses the data folder {}: end it, or name another with --data",
