@@ -27,9 +27,15 @@ def command(process: psutil.Process) -> list[str]:
         return []
 
 
+def is_tracker(process: psutil.Process) -> bool:
+    """Return True for the helper of Python's multiprocessing, which stays until its parent ends."""
+    return "resource_tracker" in " ".join(command(process))
+
+
 def living_children(parent: int | None = None) -> set[psutil.Process]:
-    """Return the living descendants of a process; without `parent`, of this one."""
-    return {*filter(is_living, psutil.Process(parent).children(recursive=True))}
+    """Return the living descendants of a process without trackers; by default, of this one."""
+    children = psutil.Process(parent).children(recursive=True)
+    return {child for child in children if is_living(child) and not is_tracker(child)}
 
 
 def outliving(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:

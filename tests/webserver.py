@@ -18,7 +18,7 @@ import httpx
 import psutil
 
 from tests.games import ROOT
-from tests.processes import command
+from tests.processes import is_tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ class Page:
         workers = [
             process
             for process in psutil.Process(self.process.pid).children()
-            if "resource_tracker" not in " ".join(command(process))
+            if not is_tracker(process)
         ]
         for process in workers:
             process.kill()
