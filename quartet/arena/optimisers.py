@@ -202,7 +202,7 @@ class Spsa:
             self._done += self._pairs
 
     def best(self) -> Values:
-        """Return the values that have won most; see `Optimiser`."""
+        """Return the best values so far; see `Optimiser`."""
         return tuple(self._theta)
 
 
@@ -254,7 +254,7 @@ class Cma:
         self._means.append([float(part) for part in self._strategy.result.xfavorite])
 
     def best(self) -> Values:
-        """Return the values that have won most; see `Optimiser`."""
+        """Return the best values so far; see `Optimiser`."""
         return _mean(self._parameters, self._means[len(self._means) // 2 :])
 
 
@@ -298,7 +298,7 @@ class Parzen:
             self._known.append((outcome, _parts(trial)))
 
     def best(self) -> Values:
-        """Return the values that have won most; see `Optimiser`."""
+        """Return the best values so far; see `Optimiser`."""
         if not self._known:
             return self._start
         order = sorted(self._known, key=lambda known: -known[0])

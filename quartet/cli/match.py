@@ -200,7 +200,9 @@ def command(
     if play_out:
         texts.append("play_out=true")
     options = game_options.read_variants(game, texts)
-    keys = _settings(known, named=bool(programs or first or second), config=config)
+    if has_lines and not (programs or first or second):
+        config = config or settings.find()
+    keys = _settings(known, config)
     if has_lines:
         programs = (*seats.two_programs(known, programs, (first, second), keys),)
     if PERSON in programs and len(programs) == info.players:
@@ -210,7 +212,6 @@ def command(
     folders = [cwd1 or keys.get("CWD1"), cwd2 or keys.get("CWD2")]
     setups = seats.setups(known, programs, folders, seed)
     log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
-    config = config or settings.find()
     read = [config, position or keys.get("INPUT"), *seats.files(setups)]
     outputs.require("--log", log, inputs=read)
     table = table_rules(
@@ -244,13 +245,12 @@ def command(
         _show(console, match, result)
 
 
-def _settings(game: JudgedGame, *, named: bool, config: Path | None) -> dict[str, str]:
+def _settings(game: JudgedGame, config: Path | None) -> dict[str, str]:
     """Return the settings of a file in the official tools' form, and check options.
 
     Args:
         game: The game.
-        named: True if a program is named on the command line.
-        config: The option --config.
+        config: The file, None for no settings.
 
     Raises:
         QuartetError: An option does not fit the game.
@@ -261,7 +261,7 @@ def _settings(game: JudgedGame, *, named: bool, config: Path | None) -> dict[str
             raise QuartetError(
                 f"--disqualify: the first forfeit of a game of {game.info.name} loses it anyway"
             )
-        return settings.read(config or (None if named else settings.find()))
+        return settings.read(config)
     for parameter, option in LINE_OPTIONS.items():
         if context.params[parameter]:
             raise QuartetError(

@@ -17,7 +17,7 @@ def require(
     file: Path | None,
     *,
     inputs: Iterable[str | Path | None] = (),
-    begins: tuple[bytes, ...] = (b"",),
+    begins: tuple[bytes, ...] = (),
 ) -> None:
     """Check that a command may write a file.
 
@@ -25,7 +25,8 @@ def require(
         option: The option that names it.
         file: The file; None if the option was not given.
         inputs: What the command reads; texts that are no names of files are allowed.
-        begins: An existing file begins with one of these, in lower case, or is empty.
+        begins: An existing file begins with one of these, in lower case, or is empty; with none, it
+            may be any file.
 
     Raises:
         QuartetError: The file would be lost.
@@ -35,7 +36,7 @@ def require(
     # os.path, because pathlib raises for a text that is too long
     if any(name and os.path.exists(name) and _same(file, name) for name in inputs):  # noqa: PTH110
         raise QuartetError(f"{option}: this command reads {file}; name another file")
-    if file.is_file():
+    if begins and file.is_file():
         with file.open("rb") as opened:
             head = opened.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
         if head and not head.startswith(begins):

@@ -169,8 +169,8 @@ def _position(checked: CheckedLog, ply: int, path: Path) -> Position:
     asked = [p for p in checked.positions if not p.over]
     found = [p for p in asked if p.ply == ply]
     if not found:
-        plies = f"plies {asked[0].ply} to {asked[-1].ply}" if asked else "no ply"
-        raise QuartetError(f"{path}: no player is asked at ply {ply}, but at {plies}")
+        plies = f", but at plies {asked[0].ply} to {asked[-1].ply}" if asked else ""
+        raise QuartetError(f"{path}: no player is asked at ply {ply}{plies}")
     position: Position = found[0]
     if not match.table.asks_stuck and position.legal() == [match.game.pass_move]:
         raise QuartetError(f"{path}: no player is asked at ply {ply}: no move is possible")

@@ -6,8 +6,8 @@
    then.
 3. If the engine prefers another move, the position after that one is searched with the same nodes.
 4. A loss that may or may not be a mistake is searched again, for longer.
-5. If the move played lost enough, the engine's next best moves are searched as well. The best of
-   all these moves is the best move, and its value becomes that of the position.
+5. If the move played lost the first threshold or more, the engine's next best moves are searched as
+   well. The best of all these moves is the best move, and its value becomes that of the position.
 """
 
 from __future__ import annotations

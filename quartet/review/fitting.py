@@ -25,8 +25,7 @@ BINS = 10
 RESAMPLES = 500
 """Resamples of the bootstrap."""
 RIDGE = 1e-3
-"""Penalty per sample on the squared difference of parameters of neighbouring
-phases. Not tuned."""
+"""Penalty per sample on the squared difference of parameters of neighbouring phases. Not tuned."""
 LONG = 0.9
 """Quantile of the games' lengths that is phase 1."""
 
