@@ -84,3 +84,9 @@ def test_a_forfeit_is_a_finding_with_the_load(monkeypatch: pytest.MonkeyPatch) -
     assert count == 9
     assert re.fullmatch(r"1 of 9 turns forfeited at a load of \d+\.\d: too late", finding)
     assert soak.CLOCKS.count(result) == 5  # type: ignore[arg-type]
+
+
+def test_a_fast_game_gives_each_player_a_second() -> None:
+    unit = soak.FAST.unit("ataxx", 3)
+    assert [player.ms for player in unit.players] == [1000, 1000]
+    assert not unit.config.in_process

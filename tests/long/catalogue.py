@@ -103,6 +103,16 @@ TRIALS = {
         )
         for game in registry.GAMES
     },
+    **{
+        f"busy-{game}": LongTrial(
+            f"games with 1 s per player next to two busy processes, {game}",
+            "games",
+            3000,
+            (*JUDGE, f"{registry.GAMES[game]}/*", "core/search/*"),
+            soak.trial(game, soak.FAST),
+        )
+        for game in filter(_by_lines, registry.GAMES)
+    },
     "busy-ugolki": LongTrial(
         "turns next to two busy processes, ugolki",
         "turns",

@@ -85,10 +85,10 @@ def soak(name: str, count: int, nodes: int) -> dict[str, object]:
     return {"games": count, "plies": plies, "left over": 0, "megabytes": curve}
 
 
-def clocked(name: str, number: int, *, in_process: bool) -> GameUnit:
-    """Return a game with the bot on every seat and the judge's clocks."""
+def clocked(name: str, number: int, *, in_process: bool, ms: float | None = None) -> GameUnit:
+    """Return a game with the bot on every seat and the judge's clocks, or clocks of `ms`."""
     seats = games.load(name).info.players
-    players = tuple(PlayerConfig(f"bot{seat}", "bot") for seat in range(seats))
+    players = tuple(PlayerConfig(f"bot{seat}", "bot", ms=ms) for seat in range(seats))
     config = RunConfig(game=name, players=players, in_process=in_process)
     return config.unit(number, number, tuple(range(seats)), number)
 
@@ -120,6 +120,10 @@ BUSY = SoakKind(
     busy=2,
 )
 """Turns of programs with the judge's clocks, next to two busy processes."""
+FAST = SoakKind(
+    lambda name, number: clocked(name, number, in_process=False, ms=1000), lambda _: 1, busy=2
+)
+"""Games of programs with 1 s per player and game, next to two busy processes."""
 
 
 def trial(name: str, kind: SoakKind) -> Callable[[], AbstractContextManager[Attempt]]:
