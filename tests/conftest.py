@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from quartet import registry
+from quartet.arena.cores import usable_cores
 from tests.games import RANDOM_CASES, GameUnderTest, is_whole, load
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ settings.register_profile(
     max_examples=max(20, RANDOM_CASES // 100),
 )
 settings.load_profile("quartet")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the number of workers for `-n logical`: one more than cores, since many tests wait."""
+    return len(usable_cores()) + 1
 
 
 @pytest.fixture(scope="session", params=registry.GAMES)
