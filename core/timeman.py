@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 RESERVE = 0.15
 """Seconds of a game's clock that are never planned: transport of answers, and a busy machine. Not
 tuned."""
+SPARE_MOVES = 20
+"""Moves beyond the planned ones whose overhead is not planned for searches. Not tuned."""
+MAX_OVERHEAD = 0.02
+"""Seconds. A greater overhead of one move counts as this much: it is a single stall, for which the
+reserve is there. Not tuned."""
 LONGEST = 5.0
 """A move's maximum time is at most this many times its optimum time. 2.5 is not significantly
 better: docs/experiments/006."""
@@ -35,26 +40,61 @@ STALLS = 3
 of the process."""
 
 
-def game_limits(heard: float, left: float, moves_to_go: float) -> Limits:
+class Overhead:
+    """What a game's clock loses per move beside planned searches: transport, and waiting for a
+    processor on a busy machine."""
+
+    def __init__(self) -> None:
+        self._total = 0.0
+        self._moves = 0
+        self._left: float | None = None
+        self._planned = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """The mean per move so far; 0 before the second move."""
+        return self._total / max(1, self._moves)
+
+    def new_game(self) -> None:
+        """Expect another clock."""
+        self._left = None
+
+    def asked(self, left: float) -> None:
+        """Take the clock in seconds, at the request of a move."""
+        if self._left is not None:
+            lost = self._left - left - self._planned
+            self._total += min(max(lost, 0.0), MAX_OVERHEAD)
+            self._moves += 1
+        self._left, self._planned = left, 0.0
+
+    def searched(self, planned: float) -> None:
+        """Take the time of a search in seconds, without what exceeded its limits."""
+        self._planned = planned
+
+
+def game_limits(heard: float, left: float, moves_to_go: float, overhead: float = 0.0) -> Limits:
     """Return the optimum and the maximum time of a move, on a clock for the whole game.
 
     Args:
         heard: Time at which the search began.
         left: Seconds on the clock.
         moves_to_go: Number of moves like this one for which the clock must last.
+        overhead: Seconds that the clock loses per move beside the searches.
     """
-    usable = max(0.0, left - RESERVE)
+    usable = max(0.0, left - RESERVE - overhead * (moves_to_go + SPARE_MOVES))
     soft = usable / max(1.0, moves_to_go)
     return Limits(
         soft=heard + soft, deadline=heard + max(soft, min(LONGEST * soft, MAX_FRACTION * usable))
     )
 
 
-def player_limits(player: object, position: Any, heard: float, left: float) -> Limits:
+def player_limits(
+    player: object, position: Any, heard: float, left: float, overhead: float = 0.0
+) -> Limits:
     """Return the limits of a player's move on a game clock, by its `moves_to_go` if it has it."""
     if not can(player, MOVES_TO_GO):
         return Limits(deadline=heard + left / SHARE)
-    return game_limits(heard, left, player.moves_to_go(position))
+    return game_limits(heard, left, player.moves_to_go(position), overhead)
 
 
 def process_deadline(target: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from core.agent.lines import Agent
+from core.agent.lines import CLOCK, Agent
 from core.messages import Drew, Entry, Finish, Init, Message, Opponent, Ply, Ready, Score, YourTurn
 from quartet import registry
 
@@ -44,7 +44,11 @@ class LineGame:
         return self.info.lines.init
 
     def agent(
-        self, name: str = "greedy", seed: int = 1, player: Searcher[Any] | None = None
+        self,
+        name: str = "greedy",
+        seed: int = 1,
+        player: Searcher[Any] | None = None,
+        clock: Callable[[], float] = CLOCK,
     ) -> Agent:
         """Return the agent that `python -m` would run."""
         anywhere = self.pass_move if self.pass_move in self.rules.start().legal() else None
@@ -56,6 +60,7 @@ class LineGame:
             init=self.init,
             reveal=reveal,
             anywhere=anywhere,
+            clock=clock,
         )
 
 
@@ -75,9 +80,14 @@ def load(name: str) -> LineGame:
 
 
 def judge(
-    game: LineGame, programs: tuple[LineReader, LineReader], seed: int = 1, plies: int = 1000
+    game: LineGame,
+    programs: tuple[LineReader, LineReader],
+    seed: int = 1,
+    plies: int = 1000,
+    lost: int = 1,
 ) -> list[str]:
-    """Play a game of at most `plies` plies through the protocol; return the log's lines.
+    """Play a game of at most `plies` plies through the protocol; return the log's lines. Each ply
+    takes `lost` milliseconds of both clocks.
 
     Raises TextError and IllegalMoveError for an illegal answer.
     """
@@ -99,7 +109,7 @@ def judge(
     while not position.over and position.ply < plies:
         seat = position.to_move
         move = game.protocol.parse_answer(
-            say(seat, YourTurn(10000 - position.ply, 10000)) or "", seat
+            say(seat, YourTurn(10000 - lost * position.ply, 10000)) or "", seat
         )
         position = position.play(move)
         drawn = cast("ChancePosition", position).drawn if game.info.chance else None

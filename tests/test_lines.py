@@ -18,6 +18,7 @@ import core.native.clock
 from core.agent.cli import equip, parse_arguments
 from core.agent.files import GOOD
 from core.agent.lines import PANIC_MS, Agent, converse
+from core.engine import MOVES_TO_GO
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
 from core.messages import Finish, Init, Ready, YourTurn
@@ -195,6 +196,25 @@ def test_deadlines_are_on_the_clock_of_compiled_searches(line_game: LineGame) ->
     assert deadline is not None
     assert 0 < deadline - before - 10 / SHARE < 60
     assert core.agent.lines.CLOCK is core.native.clock.now
+
+
+class Paced(Clocked):
+    """A player that wants a clock to last for 20 moves."""
+
+    CAPABILITIES = frozenset({MOVES_TO_GO})
+
+    def moves_to_go(self, position: Position) -> float:  # noqa: ARG002
+        return 20.0
+
+
+def test_time_lost_beside_searches_is_not_planned(line_game: LineGame) -> None:
+    """Let 8 ms pass between two requests, none of it in a search."""
+    player = Paced()
+    agent = line_game.agent(player=player, clock=lambda: 100.0)
+    judge(line_game, (agent, line_game.agent("random", 8)), plies=6, lost=4)
+    soft = [limits.soft for limits in player.limits]
+    usable = [9.85, 9.842 - 0.32, 9.834 - 0.32]  # 40 moves of 8 ms
+    assert soft == pytest.approx([100 + seconds / 20 for seconds in usable])
 
 
 def test_agents_have_a_clock_without_compiled_modules(line_game: LineGame) -> None:

@@ -11,7 +11,15 @@ from ataxx.engine import Engine
 from ataxx.rules import Position
 from core.agent import stalls
 from core.native import clock
-from core.timeman import EXIT_SECONDS, MAX_FRACTION, RESERVE, game_limits, process_limits
+from core.timeman import (
+    EXIT_SECONDS,
+    MAX_FRACTION,
+    MAX_OVERHEAD,
+    RESERVE,
+    Overhead,
+    game_limits,
+    process_limits,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +36,30 @@ def test_the_reserve_remains_after_the_longest_searches(clock: float, moves_to_g
         assert 100 <= limits.soft <= limits.deadline
         left -= limits.deadline - 100
         assert left >= min(clock, RESERVE) - 1e-9
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.003, 0.012])
+def test_a_clock_lasts_on_a_busy_machine(lost: float) -> None:
+    """Play 55 moves with a second in which each move loses some milliseconds to other programs."""
+    left, overhead = 1.0, Overhead()
+    for move in range(55):
+        overhead.asked(left)
+        soft = game_limits(0.0, left, max(3, 30 - move), overhead.seconds).soft
+        assert soft is not None
+        overhead.searched(soft)
+        left -= soft + lost
+    assert left > 0.1
+
+
+def test_one_long_stall_is_no_overhead() -> None:
+    overhead = Overhead()
+    for left in (10.0, 9.0, 5.0):
+        overhead.asked(left)
+        overhead.searched(1.0)
+    assert overhead.seconds == pytest.approx(MAX_OVERHEAD / 2)
+    overhead.new_game()
+    overhead.asked(10.0)
+    assert overhead.seconds == pytest.approx(MAX_OVERHEAD / 2)
 
 
 def test_a_hard_move_gets_a_bounded_share_of_the_clock() -> None:

@@ -12,7 +12,7 @@ from core.agent.files import GOOD, complain
 from core.engine import OBSERVE, can
 from core.limits import Limits
 from core.messages import READY_ANSWER, Drew, Finish, Init, Message, Opponent, Ready, YourTurn
-from core.timeman import player_limits
+from core.timeman import Overhead, player_limits
 
 try:
     from core.native.clock import now
@@ -93,6 +93,7 @@ class Agent:
         self._nodes = nodes
         self._tell = "QUARTET_INFO" in os.environ
         self._clock = clock
+        self._overhead = Overhead()
         self._greeted = False
         self._seat: int | None = None
         self._position: Position | None = None
@@ -174,6 +175,7 @@ class Agent:
     def _begin(self, seat: int | None) -> None:
         """Start a new game."""
         self._greeted = True
+        self._overhead.new_game()
         self._seat = seat
         self._init_due = self._init
         self._draw_due = False
@@ -187,6 +189,8 @@ class Agent:
             self._seat = position.to_move
         if position.to_move != self._seat or self._draw_due:
             raise DesyncError("the line before this one is missing")
+        if mine:  # not in answer to an unreadable line
+            self._overhead.asked(mine / 1000)
         move = self._choose(position, mine, heard)
         answer = self._protocol.format_answer(move, self._seat)
         try:
@@ -209,7 +213,10 @@ class Agent:
         if len(moves) == 1 or mine < PANIC_MS:
             return quick
         try:
-            info = self._player.choose(position, self._limits(position, mine / 1000, heard))
+            limits = self._limits(position, mine / 1000, heard)
+            info = self._player.choose(position, limits)
+            if limits.deadline is not None:
+                self._overhead.searched(min(self._clock(), limits.deadline) - heard)
             if self._tell:
                 complain(info.text())
             move = info.move
@@ -225,7 +232,7 @@ class Agent:
         """Return the limits of a move, with `left` seconds on the clock."""
         if self._nodes is not None:
             return Limits(nodes=self._nodes)
-        return player_limits(self._player, position, heard, left)
+        return player_limits(self._player, position, heard, left, self._overhead.seconds)
 
     def _learn(self, drawn: int | None) -> None:
         """Take our draw. Raises DesyncError and RuleError."""
