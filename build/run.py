@@ -35,6 +35,7 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from quartet.arena.files import alone  # noqa: E402
 from quartet.registry import PACKAGES  # noqa: E402
 
 VENV = ROOT / ".venv"
@@ -102,6 +103,11 @@ def content(patterns: Iterable[str], *more: str | None) -> str:
     return digest.hexdigest()
 
 
+def source_content() -> str:
+    """Return a hash of the sources and of the kind of build."""
+    return content(SOURCES, os.environ.get("QUARTET_BUILD"), os.environ.get("QUARTET_CPU"))
+
+
 def extras(command: list[str]) -> set[str]:
     """Return the extras that a command needs."""
     if command[0] not in PLAIN:
@@ -134,30 +140,53 @@ def write_state(state: dict[str, Any]) -> None:
     STATE.write_text(json.dumps(state), encoding="utf-8")
 
 
-def prepare(needed: set[str]) -> None:
-    """Make or update the environment with these extras. Raises EnvironmentFailure."""
+def missing(needed: set[str]) -> str:
+    """Return the step that must be repeated for an environment with these extras; "" if it is
+    ready."""
     state = read_state()
-    project = content(PROJECT)
-    sources = content(SOURCES, os.environ.get("QUARTET_BUILD"), os.environ.get("QUARTET_CPU"))
-    if state.get("maker") != maker():
-        make()
-        state = {"maker": maker()}
     there = set(state.get("extras", ()))
-    if state.get("project") != project or not (TOOLS in there or needed <= there):
-        say(f"compiling, and installing into {VENV.name} ...")
-        write_state({})
-        log = install(there | needed)
-        # A failed install has cleaned up. The next call repeats it in the same environment.
-        new = {"project": project, "extras": sorted(there | needed), "sources": sources}
-        write_state(state | (new if log is None else {"project": None}))
-    elif state.get("sources") != sources or not is_built():
-        say("compiling ...")
-        write_state(state | {"sources": None})
-        log = logged([str(BIN / "python"), "setup.py", "--quiet", "build_ext", "--inplace"])
-        if log is None:
-            write_state(state | {"sources": sources})
-    else:
+    if state.get("maker") != maker():
+        return "make"
+    if state.get("project") != content(PROJECT) or not (TOOLS in there or needed <= there):
+        return "install"
+    if state.get("sources") != source_content() or not is_built():
+        return "compile"
+    return ""
+
+
+def prepare(needed: set[str]) -> None:
+    """Make or update the environment with these extras, after other calls that do. Raises
+    EnvironmentFailure."""
+    if missing(needed):
+        (ROOT / ".build").mkdir(exist_ok=True)
+        with alone(ROOT / ".build" / "environment.lock"):
+            update(needed)
+
+
+def update(needed: set[str]) -> None:
+    """Make or update the environment. Raises EnvironmentFailure."""
+    step = missing(needed)
+    state = read_state()
+    new: dict[str, Any] = {"sources": source_content()}
+    if not step:
         return
+    if step == "compile":
+        say("compiling ...")
+        failed = state | {"sources": None}
+        write_state(failed)
+        log = logged([str(BIN / "python"), "setup.py", "--quiet", "build_ext", "--inplace"])
+    else:
+        if step == "make":
+            make()
+            state = {"maker": maker()}
+        extras = needed | set(state.get("extras", ()))
+        say(f"compiling, and installing into {VENV.name} ...")
+        # A failed install cleans up, and the next call repeats it in the same environment.
+        failed = state | {"project": None}
+        write_state({})
+        log = install(extras)
+        new |= {"project": content(PROJECT), "extras": sorted(extras)}
+    write_state(state | new if log is None else failed)
     if log is not None:
         raise EnvironmentFailure(f"{reason(log)} (full output: {LOG})")
 

@@ -7,12 +7,14 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from quartet.arena import files
 from tests import checkout
 from tests.games import ROOT
 
@@ -194,6 +196,27 @@ def test_an_incomplete_environment_is_made_again(home: Home, killed_in: int) -> 
     (home.path / ".venv" / "rubbish").touch()
     assert home.prepare() == ["venv", *INSTALL]
     assert not (home.path / ".venv" / "rubbish").exists()
+
+
+def test_two_calls_make_the_environment_one_after_the_other(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Let another call end while this one waits."""
+    home.prepare()
+    there = home.script.STATE.read_text()
+    home.script.STATE.unlink()
+    (home.path / ".build").mkdir(exist_ok=True)
+    other = files.locked(home.path / ".build" / "environment.lock")
+    assert other is not None
+
+    def end(_: float) -> None:
+        home.script.STATE.write_text(there)
+        other.close()
+
+    monkeypatch.setattr(time, "sleep", end)
+    capsys.readouterr()
+    assert home.prepare() == []
+    assert capsys.readouterr().err == "quartet: waiting for another command's build ...\n"
 
 
 def test_pip_installs_where_uv_fails(home: Home) -> None:

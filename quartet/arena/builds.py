@@ -15,8 +15,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from core.engine import parse_player, write_player
 from core.errors import QuartetError
 from core.extras import install_hint
 from quartet import registry
-from quartet.arena.files import locked
+from quartet.arena.files import alone
 from quartet.judge.seats import versions
 from quartet.judge.seats.players import PlayerSpec, absolute
 from quartet.judge.seats.versions import Version
@@ -35,8 +33,6 @@ STAMP = ".quartet-build"
 """The file of a build with a digest of all other files; its date is that of the last use."""
 LEFT_OUT = ("tests", "docs")
 """Folders that no player needs."""
-PROBE_SECONDS = 0.2
-"""Time between two probes for the end of another command's build."""
 PROBE = """
 import sys
 from importlib import import_module
@@ -145,7 +141,7 @@ def ensure(commit: str, checkout: Path | None = None, *, fresh: bool = False) ->
             (tree / STAMP).touch()
             return tree
         tree.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(tree.parent / "lock"):
+        with alone(tree.parent / "lock"):
             if not _is_whole(tree):
                 _build(commit, tree, checkout or registry.ROOT)
                 prune(tree.parent, time.time())
@@ -251,19 +247,6 @@ def _digest(tree: Path) -> str:
             digest.update(f"\0{path.relative_to(tree).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Hold a lock file, waiting for other holders. Raises OSError."""
-    waiting = False
-    while (file := locked(lock)) is None:
-        if not waiting:
-            print("quartet: waiting for another command's build ...", file=sys.stderr, flush=True)
-        waiting = True
-        time.sleep(PROBE_SECONDS)
-    with file:
-        yield
 
 
 def _git(root: Path, complaint: str, *arguments: str) -> str:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+PROBE_SECONDS = 0.2
+"""Time between two probes for the end of another command."""
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -43,6 +49,19 @@ def locked(path: Path) -> BinaryIO | None:
         file.close()
         return None
     return file
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a lock file, waiting for other holders. Raises OSError."""
+    waiting = False
+    while (file := locked(path)) is None:
+        if not waiting:
+            print("quartet: waiting for another command's build ...", file=sys.stderr, flush=True)
+        waiting = True
+        time.sleep(PROBE_SECONDS)
+    with file:
+        yield
 
 
 def is_held(path: Path) -> bool:
