@@ -105,7 +105,7 @@ TRIALS = {
     },
     **{
         f"busy-{game}": LongTrial(
-            f"games with 1 s per player next to two busy processes, {game}",
+            f"games with 1 s per player on busy cores, {game}",
             "games",
             3000,
             (*JUDGE, f"{registry.GAMES[game]}/*", "core/search/*"),

@@ -121,9 +121,10 @@ BUSY = SoakKind(
 )
 """Turns of programs with the judge's clocks, next to two busy processes."""
 FAST = SoakKind(
-    lambda name, number: clocked(name, number, in_process=False, ms=1000), lambda _: 1, busy=2
+    lambda name, number: clocked(name, number, in_process=False, ms=1000), lambda _: 1, busy=1
 )
-"""Games of programs with 1 s per player and game, next to two busy processes."""
+"""Games of programs with 1 s per player and game, next to a busy process. One player thinks at a
+time, so two cores are busy."""
 
 
 def trial(name: str, kind: SoakKind) -> Callable[[], AbstractContextManager[Attempt]]:
