@@ -556,12 +556,26 @@ def test_a_folder_of_pages_is_made_before_the_reviews(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-def test_a_page_replaces_a_page(tmp_path: Path) -> None:
-    page = tmp_path / "a.html"
-    for before in ("", "<!DOCTYPE html>old"):
-        page.write_text(before)
-        run("review", APPLE / "0000.txt", "--nodes", 20, "--html", page)
-        assert "old" not in page.read_text(encoding="utf-8")[:40]
+@pytest.mark.parametrize("name", ["index.html", "000001.html"])
+def test_a_page_that_is_no_review_is_not_replaced(name: str, tmp_path: Path) -> None:
+    page, log = tmp_path / name, str(APPLE / "0000.txt")
+    page.write_text("<!DOCTYPE html>mine")
+    for arguments in ([log, "--html", str(page)], [log, log, "--html", str(tmp_path)]):
+        assert "is another kind of file" in refusal("review", *arguments, cwd=tmp_path)
+    assert page.read_text() == "<!DOCTYPE html>mine"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_pages_of_reviews_replace_such_pages(tmp_path: Path) -> None:
+    log, pages = APPLE / "0000.txt", tmp_path / "pages"
+    pages.mkdir()
+    (pages / "index.html").touch()
+    for _ in range(2):
+        arguments = ["--nodes", 20, *ONE_JOB, "--out", tmp_path / "out", "--html", pages]
+        status, said = run("review", log, log, *arguments)
+        assert status == 0, said
+    status, said = run("review", log, "--nodes", 20, "--html", pages / "000000.html")
+    assert status == 0, said
 
 
 def test_an_engine_with_other_nodes_takes_the_place_of_the_first() -> None:

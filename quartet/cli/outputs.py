@@ -8,8 +8,8 @@ from pathlib import Path
 
 from core.errors import QuartetError
 
-PAGES = (b"<!doctype html", b"<html")
-"""How pages begin, in lower case."""
+HEAD = 1 << 20
+"""Bytes at a file's start that tell its kind."""
 
 
 def require(
@@ -17,7 +17,8 @@ def require(
     file: Path | None,
     *,
     inputs: Iterable[str | Path | None] = (),
-    begins: tuple[bytes, ...] = (),
+    begins: bytes = b"",
+    contains: bytes = b"",
 ) -> None:
     """Check that a command may write a file.
 
@@ -25,8 +26,8 @@ def require(
         option: The option that names it.
         file: The file; None if the option was not given.
         inputs: What the command reads; texts that are no names of files are allowed.
-        begins: An existing file begins with one of these, in lower case, or is empty; with none, it
-            may be any file.
+        begins: How a file that may be replaced begins, in lower case; an empty one may be, too.
+        contains: What such a file contains, in lower case.
 
     Raises:
         QuartetError: The file would be lost.
@@ -36,12 +37,12 @@ def require(
     # os.path, because pathlib raises for a text that is too long
     if any(name and os.path.exists(name) and _same(file, name) for name in inputs):  # noqa: PTH110
         raise QuartetError(f"{option}: this command reads {file}; name another file")
-    if begins and file.is_file():
+    if (begins or contains) and file.is_file():
         with file.open("rb") as opened:
-            head = opened.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-        if head and not head.startswith(begins):
+            head = opened.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+        if head and not (head.startswith(begins) and contains in head):
             raise QuartetError(
-                f"{option}: {file} exists and is another kind of file; name a new one"
+                f"{option}: {file} exists and is another kind of file; move it, or name another place"
             )
 
 

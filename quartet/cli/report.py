@@ -55,7 +55,7 @@ def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     """
     lines: list[str] = []
     failed = 0
-    outputs.require("--out", out, inputs=programs, begins=(b"quartet",))
+    outputs.require("--out", out, inputs=programs, begins=b"quartet")
     if out is not None:
         _write(out, "", "a")  # before the work: a report that cannot be written would be lost
     for text, is_good in _parts(programs, tests=tests):

@@ -22,7 +22,7 @@ from quartet.cli.run_options import worker_options
 from quartet.review import calibration as calibrations
 from quartet.review import document, engines, reviewing, text, work
 from quartet.review.document import THRESHOLDS, Review
-from quartet.review.page import index, page
+from quartet.review.page import MARK, index, page
 from quartet.review.summary import Summary, summary
 from quartet.review.summary import document as summary_document
 from quartet.review.work import LogTask, ResultFolder
@@ -120,7 +120,7 @@ def command(
     is_single = len(files) == 1 and out is None and not logs[0].is_dir()
     if is_single and html is not None:
         outputs.require_place("--html", html)
-        outputs.require("--html", html, inputs=files, begins=outputs.PAGES)
+        outputs.require("--html", html, inputs=files, contains=MARK)
     for name in names if game is not None else ():
         engines.require(game or "", name)
 
@@ -150,6 +150,8 @@ def command(
         sys.exit(1 if review.complaint else 0)
     if html is not None:
         _make(html)
+        for file in (html / "index.html", *(_page(html, number) for number in range(len(files)))):
+            outputs.require("--html", file, contains=MARK)
     plan: dict[str, object] = {
         "kind": "review",
         "logs": [str(path) for path in files],
@@ -203,8 +205,13 @@ def _pages(folder: Path, reviews: Sequence[Review], found: Summary) -> None:
     """Write a page for every review, and an index."""
     for number, review in enumerate(reviews):
         if not review.complaint:
-            _write(folder / f"{number:06}.html", page(review, home="index.html"))
+            _write(_page(folder, number), page(review, home="index.html"))
     _write(folder / "index.html", index(reviews, found))
+
+
+def _page(folder: Path, number: int) -> Path:
+    """Return the file of a review's page."""
+    return folder / f"{number:06}.html"
 
 
 def _make(folder: Path) -> None:

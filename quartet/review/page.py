@@ -16,6 +16,8 @@ from quartet.review.summary import Summary
 FOLDER = Path(__file__).resolve().parent
 DRAWING = FOLDER.parent / "web" / "static"
 """Scripts and styles for boards and graphs, shared with the page of `quartet serve`."""
+MARK = b'<script type="application/json" id="data">'
+"""What every page of a review contains."""
 
 
 def page(review: Review, home: str = "") -> str:
