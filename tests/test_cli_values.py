@@ -15,8 +15,10 @@ from unittest.mock import MagicMock
 import pytest
 from rich.console import Console
 
-from quartet.cli import tables
+from quartet.cli import seats, tables
 from quartet.cli.terminal import drawing
+from quartet.judge.seats.players import PlayerSpec
+from quartet.judge.seats.seating import SeatSetup
 from tests.commands import refusal
 from tests.games import ROOT
 
@@ -86,6 +88,8 @@ def test_such_a_value_is_rejected(arguments: list[str], says: str) -> None:
     [
         ("match connexion sample sample -i input.txt -l ./input.txt", "input.txt"),
         ("match connexion 'python3 bot.py' sample --log bot.py", "bot.py"),
+        ("match connexion 'python3 x.py --weights=bot.py' sample --log bot.py", "bot.py"),
+        ("match connexion 'WEIGHTS=bot.py python3 x.py' sample --log bot.py", "bot.py"),
         ("match connexion -c my.ini --log my.ini", "my.ini"),
         ("match connexion sample 'python3 bot.py' --cwd2 there --log there/bot.py", "there/bot.py"),
         ("report ./bot.py --out bot.py", "bot.py"),
@@ -100,6 +104,12 @@ def test_no_command_overwrites_what_it_reads(command: str, file: str, tmp_path: 
     before = (tmp_path / file).read_bytes()
     assert file in refusal(*shlex.split(command), cwd=tmp_path)
     assert (tmp_path / file).read_bytes() == before
+
+
+@pytest.mark.parametrize("player", ["bot:weights=my.bin", "git:HEAD:bot:hash=1,weights=my.bin"])
+def test_a_file_in_an_option_of_a_player_is_read(player: str) -> None:
+    read = seats.files([SeatSetup(PlayerSpec.parse("ataxx", player))])
+    assert "my.bin" in {path.name for path in read}
 
 
 def test_ctrl_c_ends_a_deep_perft() -> None:

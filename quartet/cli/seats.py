@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from core.engine import parse_player
 from core.errors import QuartetError
 from core.messages import SIDES
 from quartet.arena import builds
@@ -88,12 +89,18 @@ def setups(
 
 
 def files(setups: Sequence[Setup]) -> Iterator[Path]:
-    """Yield the words of the players' commands and options as paths; some of them are files."""
+    """Yield the words of the players' commands and the values of their options as paths; some of
+    them are files."""
     for setup in setups:
         if isinstance(setup, SeatSetup):
-            yield from setup.player.files.values()
-            for word in setup.player.words():
-                yield Path(setup.cwd or ".", word)
+            player = setup.player
+            yield from player.files.values()
+            words = player.words()
+            if player.version is not None:
+                words.update(parse_player(player.version.player)[1].values())
+            for word in words:
+                for name in filter(None, (word, word.partition("=")[2])):
+                    yield Path(setup.cwd or ".", name)
 
 
 def make(
