@@ -26,6 +26,7 @@ from quartet.judge.process.pipes import hub
 from quartet.judge.seats.lines import Command, LineSeat
 from quartet.judge.table import table_rules
 from tests import checkout
+from tests.commands import refusal
 from tests.games import ROOT, is_whole
 from tests.linegames import NAMES
 from tests.tools import substituted
@@ -440,6 +441,26 @@ def test_impossible_packages_are_rejected(
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("target", "name"), [("nypc", "main.py"), ("alphano", f"{GAME}.py")])
+def test_no_other_file_is_replaced(target: str, name: str, packed: Path, tmp_path: Path) -> None:
+    file = tmp_path / name
+    for before in (b"print()", packed.read_bytes().replace(GAME.encode(), b"chess", 1)):
+        file.write_bytes(before)
+        said = refusal("pack", target, GAME, "--out", str(tmp_path))
+        assert said == (
+            f"--out: {file} exists and holds something else; move it, or name another place"
+        )
+        assert file.read_bytes() == before
+
+
+def test_a_submission_is_replaced_by_a_new_one(packed: Path, tmp_path: Path) -> None:
+    nypc.start(packed, tmp_path)
+    (tmp_path / "main.py").write_bytes(packed.read_bytes()[:1000])
+    done = quartet("pack", "nypc", GAME, "--no-proof", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "main.py").read_bytes() == packed.read_bytes()
 
 
 def test_a_file_that_is_too_large_is_reported(

@@ -536,7 +536,7 @@ def test_another_engine_reviews_again(tmp_path: Path, monkeypatch: pytest.Monkey
         ("none/a.html", "there is no folder"),
         (".", "it is a folder"),
         ("a.txt", "this command reads a.txt"),
-        ("b.txt", "exists and is another kind of file"),
+        ("b.txt", "exists and holds something else"),
     ],
 )
 def test_a_page_that_cannot_be_written_is_rejected_before_the_review(
@@ -561,7 +561,7 @@ def test_a_page_that_is_no_review_is_not_replaced(name: str, tmp_path: Path) -> 
     page, log = tmp_path / name, str(APPLE / "0000.txt")
     page.write_text("<!DOCTYPE html>mine")
     for arguments in ([log, "--html", str(page)], [log, log, "--html", str(tmp_path)]):
-        assert "is another kind of file" in refusal("review", *arguments, cwd=tmp_path)
+        assert "holds something else" in refusal("review", *arguments, cwd=tmp_path)
     assert page.read_text() == "<!DOCTYPE html>mine"
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

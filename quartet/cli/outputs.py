@@ -42,7 +42,7 @@ def require(
             head = opened.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
         if head and not (head.startswith(begins) and contains in head):
             raise QuartetError(
-                f"{option}: {file} exists and is another kind of file; move it, or name another place"
+                f"{option}: {file} exists and holds something else; move it, or name another place"
             )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 
 from quartet import registry
-from quartet.cli import build_tools
+from quartet.cli import build_tools, outputs
 
 TARGETS = ("exe", "nypc", "alphano", "binary")
 OPTIONS = {
@@ -30,6 +30,8 @@ OPTIONS = {
     "limit": ("alphano",),
 }
 """Option -> its targets."""
+FILES = {"nypc": "main.py", "alphano": "{game}.py"}
+"""Target -> its main file, for targets that write Python; `build.bundle` names the game in it."""
 
 
 @click.command(short_help="Make a submission for a judge, and test it.")
@@ -39,7 +41,7 @@ OPTIONS = {
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the submission.",
+    help="Folder for the submission; for nypc, one for each game.",
 )
 @click.option(
     "--platform",
@@ -69,8 +71,8 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
 
     \b
     exe       one file for the contest's server, which starts it once per move
-    nypc      main.py and data.bin
-    alphano   one Python file
+    nypc      main.py and data.bin; NYPC plays applegame and connexion
+    alphano   one Python file; ALPHANO plays ataxx
     binary    one executable file for this platform, for other programs and local matches
 
     Finally the submission is started as its judge does, in an empty folder, and plays whole games
@@ -90,6 +92,9 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
             )
     if "windows_python" in given and given.get("platform") != "windows":
         raise click.UsageError("--windows-python is for --platform windows")
+    if target in FILES:
+        file = out / FILES[target].format(game=game)
+        outputs.require("--out", file, begins=f'"""plays {game} '.encode())
     build_tools.run_in_tree()
     tool = build_tools.load(target)
     out.mkdir(parents=True, exist_ok=True)
