@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.errors import QuartetError, TextError
-from quartet.arena import catalogue, outcome, records
+from quartet.arena import catalogue, outcome, records, store
 from quartet.arena.catalogue import RESULTS
 from quartet.arena.files import locked
 from quartet.arena.store import hold
@@ -123,6 +123,30 @@ def test_a_swiss_run_is_shown_as_it_ended(tmp_path: Path) -> None:
     shown = json.loads(run("runs", tmp_path / "cup", "--json"))
     assert {name: shown[name] for name in printed} == printed
     assert [player["games"] for player in printed["players"]].count(2) == 2  # with a bye
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "units"),
+    [
+        (["sprt", "ataxx", "random", "random", "--in-process"], ["2", "4"], 2),
+        (["selfplay", "ataxx", "--nodes", "1", "--off-path", "0"], ["1", "33"], 1),
+    ],
+)
+def test_a_run_with_all_games_asked_for_is_finished(
+    command: list[str], more: list[str], units: int, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    for games, recorded in zip(more, (units, 2 * units), strict=True):
+        run(*command, *ONE_JOB, "--games", games, "--out", out)
+        (line,) = json.loads(run("runs", tmp_path, "--json"))
+        assert [line[name] for name in ("games", "of", "state")] == [recorded, recorded, "finished"]
+    (out / store.GOAL).write_text("99")
+    assert "stopped" in run("runs", out)
+    (out / store.GOAL).unlink()
+    (line,) = json.loads(run("runs", tmp_path, "--json"))
+    assert (line["of"], line["state"]) == ("", "stopped")
+    (out / store.GOAL).write_text("x")
+    assert "goal.json cannot be read" in run("runs", out, fails=True)
 
 
 def test_an_active_run_and_an_interrupted_one(folder: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
@@ -22,7 +22,7 @@ from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.sprt import Sprt
 from quartet.arena.standings import standings
-from quartet.arena.store import PLANS, ResultStore, read_plan
+from quartet.arena.store import PLANS, ResultStore, read_goal, read_plan
 from quartet.arena.unit import GameResult
 
 RESULTS: dict[str, Callable[[float], bool]] = {
@@ -46,6 +46,7 @@ class RecordedRun:
         live: Number of running games.
         active: A process is playing the run now.
         samples: Units on record: games, or units of self-play, of a review or of a calibration.
+        goal: Units that the last command asked for, if the plan leaves that open.
     """
 
     folder: Path
@@ -54,6 +55,7 @@ class RecordedRun:
     live: int = 0
     active: bool = False
     samples: int = 0
+    goal: int | None = None
 
     @property
     def kind(self) -> str:
@@ -118,24 +120,24 @@ def read(folder: Path, active: bool | None = None) -> RecordedRun:
         folder: The run's folder.
         active: True if a process plays the run; None to check its lock.
     """
-    active = is_active(folder) if active is None else active
+    active, goal = is_active(folder) if active is None else active, read_goal(folder)
     if not (folder / Records.PLAN).is_file():
         plan = read_plan(folder / ResultStore.PLAN)
         units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
         if (folder / ResultStore.LINES).is_file():
             units = (folder / ResultStore.LINES).read_bytes().count(b"\n")
-        return RecordedRun(folder, plan, [], active=active, samples=units)
+        return RecordedRun(folder, plan, [], active=active, samples=units, goal=goal)
     plan, results = records.read(folder)
     live = sum(1 for _ in (folder / records.LIVE).glob("*.jsonl")) if active else 0
-    return RecordedRun(folder, plan, results, live, active, len(results))
+    return RecordedRun(folder, plan, results, live, active, len(results), goal)
 
 
 def state_of(run: RecordedRun, found: Outcome | None) -> str:
     """Return ACTIVE, "finished" or "stopped"."""
     if run.active:
         return ACTIVE
-    units = units_of(run.plan) if found is None else None
-    whole = found.finished if found is not None else units is not None and run.samples >= units
+    units = units_of(run, found)
+    whole = (found is not None and found.finished) or (units is not None and run.samples >= units)
     return "finished" if whole else "stopped"
 
 
@@ -153,7 +155,7 @@ def listed(path: Path, run: RecordedRun, found: Outcome | None) -> dict[str, Any
         "game": run.plan.get("game", "?"),
         "players": found.names if found else [],
         "games": len(run.results) if found else run.samples,
-        "of": found.total if found else units_of(run.plan),
+        "of": units_of(run, found),
         "state": state_of(run, found),
         "last": last.strftime("%Y-%m-%d %H:%M"),
     }
@@ -179,13 +181,20 @@ def is_active(folder: Path) -> bool:
     return is_held(folder / "lock")
 
 
-def units_of(plan: Mapping[str, Any]) -> int | None:
-    """Return the number of units of a review or a calibration, None if the plan does not say."""
-    logs = plan.get("logs")
+def units_of(run: RecordedRun, found: Outcome | None) -> int | None:
+    """Return the number of units of a run, None if it is not known.
+
+    Args:
+        run: The run.
+        found: Its outcome, if it has games.
+    """
+    if found is not None:
+        return run.goal if found.total is None else found.total
+    logs = run.plan.get("logs")
     if isinstance(logs, list):
         return len(logs)
-    games = plan.get("games")
-    return games if isinstance(games, int) else None
+    games = run.plan.get("games")
+    return games if isinstance(games, int) else run.goal
 
 
 def _in_short(found: Outcome) -> str:

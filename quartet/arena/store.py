@@ -2,6 +2,7 @@
 
     PLAN     what is done; a folder belongs to one run
     LINES    a JSON line per finished unit, appended when the unit ends
+    GOAL     how many units the last command asked for, if the plan leaves that open
     lock     held by the process that works on the run
 
 A unit is finished when its line, newline included, is in the file. Half a line at the end is the
@@ -28,6 +29,7 @@ from quartet.judge.turn import UNREADABLE
 
 PLANS = ("run.json", "plan.json")
 """File names of plans: of games, and of all other work."""
+GOAL = "goal.json"
 
 
 class Numbered(Protocol):
@@ -104,6 +106,16 @@ def read_plan(file: Path) -> dict[str, Any]:
         raise QuartetError(f"{file.parent} holds no records of a run: {error.strerror}") from error
     except UNREADABLE as error:
         raise TextError(f"{file} cannot be read: {error}") from error
+
+
+def read_goal(folder: Path) -> int | None:
+    """Return the content of GOAL, None if there is no such file. Raises TextError."""
+    try:
+        return msgspec.json.decode((folder / GOAL).read_bytes(), type=int)
+    except OSError:
+        return None
+    except UNREADABLE as error:
+        raise TextError(f"{folder / GOAL} cannot be read: {error}") from error
 
 
 class ResultStore(Generic[NumberedT]):
@@ -183,6 +195,21 @@ class ResultStore(Generic[NumberedT]):
         with self.writing():
             self._lines.append(result if line is None else line)
         self.done[result.number] = result
+
+    def aim(self, units: int | None) -> None:
+        """Keep the number of units that this command asks for; another may ask for more.
+
+        Args:
+            units: The number, None for no limit.
+
+        Raises:
+            QuartetError: It cannot be written.
+        """
+        with self.writing():
+            if units is None:
+                (self.folder / GOAL).unlink(missing_ok=True)
+            else:
+                write_whole(self.folder / GOAL, b"%d\n" % units)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -201,7 +201,8 @@ def _state_word(state: str) -> str:
 
 
 def _progress(run: RecordedRun, found: Outcome) -> str:
-    total = f" of {found.total}" if found.total else ""
+    units = catalogue.units_of(run, found)
+    total = f" of {units}" if units else ""
     live = f", {run.live} running" if run.live else ""
     state = _state_word(catalogue.state_of(run, found))
     return f"{state}; {len(run.results)}{total} games on record{live}"

@@ -105,6 +105,8 @@ def command(
         def made() -> int:
             return sum(batch.positions for batch in store.done.values())
 
+        units = -(-games // selfplay.GAMES)
+        store.aim(units)
         before, started = made(), time.monotonic()
 
         def rate() -> float:
@@ -113,7 +115,7 @@ def command(
         run_units(
             "units",
             selfplay.schedule(settings, games),
-            -(-games // selfplay.GAMES),
+            units,
             runner.workers(selfplay.play, jobs, cluster, oversubscribe=oversubscribe),
             store,
             note=lambda: f"{made():,} positions, {rate():,.0f}/s",

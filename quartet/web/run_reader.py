@@ -262,7 +262,7 @@ class RunReader:
             "title": games.load(game).info.title if isinstance(game, str) and game else "",
             "state": catalogue.state_of(run, found),
             "recorded": len(run.results) if found is not None else run.samples,
-            "of": catalogue.units_of(run.plan) if found is None else found.total,
+            "of": catalogue.units_of(run, found),
             "plan": run.plan,
             "standings": [],
             "crosstable": [],
