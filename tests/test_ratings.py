@@ -123,6 +123,32 @@ def test_an_unbeaten_player_has_a_finite_rating() -> None:
     assert 400 < best.elo - worst.elo < 4000
 
 
+def test_an_interval_is_open_where_no_game_bounds_it() -> None:
+    """Player 0 wins all games, 3 loses all; 1 and 2 share theirs, and 4 does not play."""
+    results = [
+        game((0, 1, 2, 3), (1, *((2, 3) if number % 3 else (3, 2)), 4), number)
+        for number in range(30)
+    ]
+    for number in (30, 9):
+        ratings = plackett_luce(blocks(results[:number]), 5, resamples=range(20))
+        best, second, third, worst, absent = ratings
+        assert best.high == math.inf
+        assert worst.low == -math.inf
+        assert second.elo < best.low < best.elo
+        assert worst.elo < worst.high < third.elo
+        assert (absent.low, absent.high) == (-math.inf, math.inf)
+        for rating in (second, third):
+            assert -2000 < rating.low < rating.elo < rating.high < 2000
+    more = plackett_luce(blocks(results), 5, resamples=range(20))
+    assert more[0].low - more[1].elo > best.low - second.elo
+
+
+def test_an_open_interval_of_two_players_is_clopper_and_pearsons() -> None:
+    results = [game((0, 1), (1, 2), number) for number in (0, *range(10))]  # blocks differ
+    best, worst = plackett_luce(blocks(results), 2, resamples=range(5))
+    assert best.low - worst.high == pytest.approx(elo({1.0: 10}).low)
+
+
 def test_the_interval_is_unknown_without_variance() -> None:
     rounds = [game((0, 1, 2, 3), (1, 2, 3, 4)), game((1, 2, 3, 0), (2, 1, 3, 4))]
     again = [msgspec.structs.replace(result, block=1) for result in reversed(rounds)]

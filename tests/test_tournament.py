@@ -57,7 +57,9 @@ def test_built_in_players_in_process(tmp_path: Path) -> None:
     assert greedy["score"] == 16
     assert random["score"] == 0
     assert greedy["elo"] > 200 > random["elo"]
-    assert greedy["elo95"][0] < greedy["elo"] < greedy["elo95"][1]
+    low, high = greedy["elo95"]
+    assert low < greedy["elo"]
+    assert high is None, "it won everything"
     assert greedy["depth"] == 1
     assert greedy["turns"] > 300
     assert sum(outcome["seat_shares"]) == pytest.approx(1)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from random import Random
 from statistics import NormalDist
 
@@ -20,6 +22,8 @@ RESAMPLES = 200
 ROUGHLY = 1e-3
 """Tolerance of choix on a resample: a change of less than 0.2 Elo."""
 LEVEL = 0.95
+INFINITE = 40000.0
+"""A rating at which a player always wins: 10 ** 100 times as strong as at 0."""
 NATURAL = 400 / math.log(10)
 """Elo per unit of the logarithm of a strength."""
 
@@ -94,7 +98,9 @@ def plackett_luce(
     """Return the ratings of all players by their places, with bootstrap intervals over blocks.
 
     A tie counts in both orders. With two seats this is the Bradley-Terry model. If all blocks have
-    the same results there is no variance, and the interval is infinite.
+    the same results there is no variance, and the interval is infinite. A player that was never
+    behind or never ahead of another has the rating of the prior, and an interval that is open on
+    one side.
 
     Args:
         results: Games by block.
@@ -112,13 +118,58 @@ def plackett_luce(
     random = Random(seed)
     again = [_fit(random.choices(rankings, k=len(rankings)), players, best) for _ in resamples]
     tail = (1 - LEVEL) / 2
+    pairs = {pair for block in rankings for order in block for pair in combinations(order, 2)} - {
+        (player, player) for player in range(players)
+    }
+    ahead, behind = {first for first, _ in pairs}, {last for _, last in pairs}
     ratings = []
     for player in range(players):
-        ordered = sorted(fit[player] for fit in again)
-        ratings.append(
-            Rating(best[player], *(_quantile(ordered, q, best[player]) for q in (tail, 1 - tail)))
-        )
+        if player in ahead & behind:
+            ordered = sorted(fit[player] for fit in again)
+            low, high = (_quantile(ordered, q, best[player]) for q in (tail, 1 - tail))
+        else:
+            low = _bound(rankings, best, player, 1) if player in ahead else -math.inf
+            high = _bound(rankings, best, player, -1) if player in behind else math.inf
+        ratings.append(Rating(best[player], low, high))
     return ratings
+
+
+def _bound(
+    rankings: Sequence[Sequence[tuple[int, ...]]],
+    ratings: Sequence[float],
+    player: int,
+    sign: int,
+) -> float:
+    """Return the bound of a player that was always ahead (sign 1) or behind (-1).
+
+    At the bound, its results have the likelihood 1 - LEVEL compared with an infinite rating, if the
+    others have their ratings. A block counts as one game. For two players it is Clopper and
+    Pearson's bound.
+    """
+    weights: dict[tuple[int, ...], float] = defaultdict(float)
+    for block in rankings:
+        own = [order for order in block if player in order]
+        for order in own:
+            weights[order] += 1 / len(own)
+
+    def log_likelihood(elo: float) -> float:
+        elos = [elo if other == player else rating for other, rating in enumerate(ratings)]
+        strengths = [10 ** (one / 400) for one in elos]
+        return sum(
+            weight * math.log(strengths[order[i]] / sum(strengths[seat] for seat in order[i:]))
+            for order, weight in weights.items()
+            for i in range(len(order))
+        )
+
+    outer, inner = -sign * INFINITE, sign * INFINITE
+    least = log_likelihood(inner) + math.log(1 - LEVEL)
+    for _ in range(60):
+        middle = (outer + inner) / 2
+        if log_likelihood(middle) < least:
+            outer = middle
+        else:
+            inner = middle
+    return inner - (inner - ratings[player]) / len(ratings)  # the mean stays 0
 
 
 def orders(game: GameResult) -> list[tuple[int, ...]]:
