@@ -71,6 +71,17 @@ PLAYERS = ["--player", "a=bot", "--player", "b=bot", "--in-process", "--oversubs
             ["tournament", "ataxx", *PLAYERS, "--clock", "5", "--clock", "6"],
             "for all players; pass",
         ),
+        *(
+            ([*command, ""], f"'{command[-1]}'.*: the path is empty")
+            for command in (
+                ["tournament", "ataxx", *PLAYERS, "--out"],
+                ["selfplay", "ataxx", "--games", "1", "--out"],
+                ["review", "game.log", "--html"],
+                ["match", "connexion", "--log"],
+                ["pack", "nypc", "connexion", "--out"],
+            )
+        ),
+        (["runs", ""], r"'\[FOLDER\]': the path is empty"),
         (["report", "--out", "nowhere/report.txt"], "cannot write nowhere/report.txt"),
         (["tournament", "ataxx", *PLAYERS, "--nodes", "0.5"], "--nodes: 0.5 is not an integer"),
         (

@@ -17,6 +17,7 @@ from core.errors import QuartetError
 from quartet.arena import builds, notes, records, runner
 from quartet.arena.fingerprints import reviewer_fingerprint
 from quartet.arena.unit import GameResult
+from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import RenamedOption, worker_options
 from quartet.review import calibration as calibrations
@@ -30,7 +31,7 @@ from quartet.review.work import LogTask, ResultFolder
     "runs",
     nargs=-1,
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     metavar="RUN...",
 )
 @click.option(
@@ -57,7 +58,7 @@ from quartet.review.work import LogTask, ResultFolder
 @worker_options
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     help="File to write  [default: calibration.json in the game's folder].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")

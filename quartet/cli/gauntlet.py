@@ -25,6 +25,7 @@ from quartet.arena.store import read_lines
 from quartet.arena.unit import GameResult
 from quartet.cli import gauntlet_tables as opponents_of
 from quartet.cli import rating_curve, run_options, scaling, tables
+from quartet.cli.paths import PathType
 from quartet.cli.run_options import RenamedOption, RunOptions
 from quartet.judge import game as games
 from quartet.judge.seats import versions
@@ -79,7 +80,7 @@ pool_option = click.option(
 @click.option("--curve", is_flag=True, help="Play nothing; print the kept ratings.")
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     help="Play nothing; draw the kept ratings into this file (extra `plot`).",
 )
 @run_options.options

@@ -10,10 +10,11 @@ import click
 
 from core.errors import QuartetError
 from quartet.arena.records import log_name, read, stderr_name
+from quartet.cli.paths import PathType
 
 
 @click.command(short_help="List the forfeits of a run, and why.")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=PathType(file_okay=False))
 @click.option("--player", metavar="NAME", help="List only what this player forfeited.")
 @click.option("--stderr", is_flag=True, help="Print the standard error of these games, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from core.errors import QuartetError
 from quartet.cli import game_options, outputs, seats, settings, tables
+from quartet.cli.paths import PathType
 from quartet.cli.seats import Setup
 from quartet.cli.terminal import drawing
 from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
@@ -81,9 +82,7 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
     callback=_positive,
     help="Memory of a program and its children, in MiB  [default: the judge's].",
 )
-@click.option(
-    "--log", "-l", "log_file", type=click.Path(path_type=Path), help="Record the game in this file."
-)
+@click.option("--log", "-l", "log_file", type=PathType(), help="Record the game in this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON.")
 @click.option("--quiet", "-s", is_flag=True, help="Print only the result, no boards.")
 @pacing
@@ -99,18 +98,18 @@ def _positive(_: click.Context, __: click.Parameter, value: float | None) -> flo
 @click.option("-b", "second", metavar="PROGRAM", help="Line protocol: program of SECOND.")
 @click.option(
     "--cwd1",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Line protocol: working directory of FIRST  [default: the current one].",
 )
 @click.option(
     "--cwd2",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Line protocol: working directory of SECOND  [default: the current one].",
 )
 @click.option(
     "--config",
     "-c",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Line protocol: settings file with INPUT, LOG, EXEC1, EXEC2, CWD1, CWD2 as KEY=VALUE; "
     "options override it.",
 )

@@ -21,6 +21,7 @@ import click
 
 from quartet import registry
 from quartet.cli import build_tools, outputs
+from quartet.cli.paths import PathType
 
 TARGETS = ("exe", "nypc", "alphano", "binary")
 OPTIONS = {
@@ -40,7 +41,7 @@ FILES = {"nypc": "main.py", "alphano": "{game}.py"}
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Folder for the submission; for nypc, one for each game.",
 )
 @click.option(
@@ -50,7 +51,7 @@ FILES = {"nypc": "main.py", "alphano": "{game}.py"}
 )
 @click.option(
     "--windows-python",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="exe: folder with a Python for Windows.",
 )
 @click.option(

@@ -15,6 +15,7 @@ from core.errors import QuartetError
 from core.rules import Position
 from quartet.arena import builds
 from quartet.cli.following import log_files
+from quartet.cli.paths import PathType
 from quartet.cli.terminal import drawing
 from quartet.cli.terminal.screen import Screen, pacing
 from quartet.judge import game as games
@@ -35,7 +36,7 @@ from quartet.judge.turn import Turn
 
 @click.command(short_help="Check logs of games against the rules, and redraw them.")
 @click.argument("game")
-@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
+@click.argument("logs", nargs=-1, required=True, type=PathType(), metavar="LOG...")
 @click.option(
     "--draw/--quiet",
     default=None,

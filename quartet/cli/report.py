@@ -21,6 +21,7 @@ from core.errors import QuartetError, printable
 from quartet import registry
 from quartet.arena.cores import usable_cores
 from quartet.cli import outputs
+from quartet.cli.paths import PathType
 from quartet.cli.version import version
 from quartet.judge import game as games
 
@@ -39,9 +40,7 @@ SETTINGS = ("QUARTET_", "PYTHON", "LC_", "LANG")
 @click.option(
     "--tests", is_flag=True, help="Run the test suite, too; it takes minutes and needs a checkout."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file."
-)
+@click.option("--out", type=PathType(dir_okay=False), help="Write the report to this file.")
 def command(programs: tuple[str, ...], tests: bool, out: Path | None) -> None:
     """Describe this machine, play a game with the agent of every game, compare the engines' choices
     with the recorded ones, and print it all as one text.

@@ -17,6 +17,7 @@ from quartet.arena import runner
 from quartet.arena.fingerprints import reviewer_fingerprint
 from quartet.cli import outputs
 from quartet.cli.following import log_files
+from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import worker_options
 from quartet.review import calibration as calibrations
@@ -29,7 +30,7 @@ from quartet.review.work import LogTask, ResultFolder
 
 
 @click.command(short_help="Show what each move cost, and what would have been better.")
-@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
+@click.argument("logs", nargs=-1, required=True, type=PathType(), metavar="LOG...")
 @click.option("--game", help="Game of the logs  [default: detected].")
 @click.option(
     "--engine",
@@ -58,7 +59,7 @@ from quartet.review.work import LogTask, ResultFolder
 )
 @click.option(
     "--calibration",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=PathType(exists=True, dir_okay=False),
     help="File of `quartet calibrate`  [default: the game's].",
 )
 @click.option(
@@ -70,13 +71,13 @@ from quartet.review.work import LogTask, ResultFolder
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     metavar="FILE",
     help="Write a page that opens from disk, or a folder of pages for several logs.",
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Folder of the reviews of several logs  [default: a new one in runs/].",
 )
 @worker_options

@@ -26,7 +26,7 @@ from quartet.arena.fingerprints import fingerprint
 from quartet.arena.records import Records
 from quartet.arena.schedule import Schedule
 from quartet.arena.unit import GameResult, Played, play, resolved
-from quartet.cli import game_options, tables
+from quartet.cli import game_options, paths, tables
 from quartet.cli.game_options import Decorator
 from quartet.cli.progress import run_units
 from quartet.judge import game as games
@@ -128,7 +128,7 @@ OPTIONS: list[Decorator] = [
     ),
     click.option(
         "--out",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=paths.PathType(file_okay=False),
         help="Folder of the records  [default: one in runs/ per command].",
     ),
     click.option(

@@ -22,6 +22,7 @@ from quartet.arena.outcome import Outcome
 from quartet.arena.unit import GameResult
 from quartet.cli import gauntlet, outcomes, plots, tables, tune
 from quartet.cli.exports import EXPORTS
+from quartet.cli.paths import PathType
 
 HOME = Path("runs")
 """The folder of runs that were not given another one."""
@@ -30,7 +31,7 @@ PROBE_SECONDS = 1.0
 
 
 @click.command(short_help="List runs, and print their outcomes.")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=PathType())
 @click.option("--games", "list_games", is_flag=True, help="List the games.")
 @click.option("--player", metavar="NAME", help="Select games of this player.")
 @click.option(
@@ -56,7 +57,7 @@ PROBE_SECONDS = 1.0
 )
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     metavar="FILE",
     help="Draw the run into a file (.svg, .png, .pdf; extra `plot`).",
 )

@@ -12,6 +12,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import runner
 from quartet.arena.fingerprints import engine_fingerprint
+from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import worker_options
 from quartet.judge.seats.players import PlayerSpec
@@ -46,7 +47,7 @@ from quartet.training.samples import SampleStore
 @worker_options
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     required=True,
     help="Folder of the samples.",
 )

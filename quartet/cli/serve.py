@@ -15,6 +15,7 @@ import msgspec
 
 from core.errors import QuartetError
 from core.extras import install_hint
+from quartet.cli.paths import PathType
 from quartet.cli.version import installed_version
 from quartet.judge.seats.players import EMPTY_SEAT, PERSON
 
@@ -34,13 +35,13 @@ from quartet.judge.seats.players import EMPTY_SEAT, PERSON
 )
 @click.option(
     "--runs",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=PathType(file_okay=False, exists=True),
     help="Folder of the runs that the page shows  [default: runs/].",
 )
 @click.option(
     "--games",
     "logs",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=PathType(file_okay=False, exists=True),
     help="Folder of logs, at any depth, in which the page looks up positions in addition to its "
     "runs, logs and games.",
 )
@@ -53,7 +54,7 @@ from quartet.judge.seats.players import EMPTY_SEAT, PERSON
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Folder for games, logs, reviews and the token  [default: quartet/ in the user's data "
     "directory, or $QUARTET_DATA].",
 )

@@ -18,6 +18,7 @@ from core.nn.sealed import seal
 from quartet import registry
 from quartet.arena.cores import usable_cores
 from quartet.arena.files import write_whole
+from quartet.cli.paths import PathType
 from quartet.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -30,12 +31,10 @@ LOSSES = ".losses.jsonl"
 
 @click.command(short_help="Train an evaluation network on samples of self-play.")
 @click.argument("game")
-@click.argument(
-    "data", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False)
-)
+@click.argument("data", nargs=-1, required=True, type=PathType(exists=True, file_okay=False))
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     required=True,
     help="File of the weights.",
 )
@@ -81,7 +80,7 @@ LOSSES = ".losses.jsonl"
 )
 @click.option(
     "--begin",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=PathType(exists=True, dir_okay=False),
     help="Continue from these weights, instead of random ones.",
 )
 @click.option(
