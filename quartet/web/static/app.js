@@ -35,8 +35,10 @@ const BELONGS = { play: "", match: "", live: "watch", run: "runs" };
 const entriesOf = transfer =>
   [...transfer.items].map(item => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
 const main = document.getElementById("main");
+const FIELDS = ":is(details, select, textarea, input:not([type=file], [type=range]))[id]";
 let failed = false,
-  leave = null,
+  leave = null, // ends the shown view, and returns what its next showing needs; null until the view is shown
+  kept = null, // {fields, state} of a view that is shown again in another language
   showing = 0,
   games = null;
 
@@ -105,7 +107,7 @@ function frame(name) {
             }
             settings.set("language", value);
             games = null;
-            show();
+            show(true);
           }),
         },
         Object.entries(languages).map(([value, text]) =>
@@ -121,10 +123,29 @@ function frame(name) {
   if (focused) document.getElementById(focused).focus();
 }
 
-async function show() {
+/** What a user has opened, ticked, chosen and typed in a view. */
+const fieldsOf = view =>
+  [...view.querySelectorAll(FIELDS)].map(({ id, open, checked, value }) => ({ id, open, checked, value }));
+/** Fill in the fields of the same view again, as the user did. */
+function fillIn(fields) {
+  for (const { id, open, checked, value } of fields) {
+    const field = document.getElementById(id);
+    if (!field) continue;
+    if (open !== undefined) field.open = open;
+    else if (field.checked !== checked) field.click();
+    else if (field.value !== value) {
+      field.value = value;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+  }
+}
+
+/** Show the view of the address; `again` if it is the same one in another language. */
+async function show(again = false) {
   const turn = ++showing,
     { name, path, parameters } = address();
-  if (leave) leave();
+  if (leave) kept = { fields: fieldsOf(main), state: leave() };
+  if (!again) kept = null;
   leave = null;
   failed = false;
   document.title = "quartet";
@@ -136,11 +157,12 @@ async function show() {
     const known = games.guest ? GUEST_VIEWS : VIEWS,
       view = Object.hasOwn(known, name) && known[name];
     if (!view) throw new Refusal(404, t("no_view"));
-    const left = await view(box, { name, path, parameters, games });
+    const left = (await view(box, { name, path, parameters, games, kept: kept?.state ?? {} })) ?? (() => {});
     if (turn === showing) {
       leave = left;
+      fillIn(kept?.fields ?? []);
       keepClear();
-    } else if (left) left();
+    } else left();
   } catch (error) {
     if (turn !== showing) return;
     if (!(error instanceof Refusal)) throw error;

@@ -7,7 +7,7 @@ import { Lines } from "./lines.js";
 import { Openings } from "./openings.js";
 import { copyLink, fill, get, guarded, h, post, quartersOf, readdress, say, seatTag, settings, sourceFrom, sourceQuery, t } from "./page.js";
 
-export async function board(main, { parameters, games }) {
+export async function board(main, { parameters, games, kept }) {
   const asked = sourceFrom(parameters),
     first = games.games.find(g => g.name === (asked.game ?? settings.get("game", ""))) || games.games[0];
   let source = Object.keys(asked).some(key => key !== "game") ? asked : { game: first.name },
@@ -122,7 +122,7 @@ export async function board(main, { parameters, games }) {
   };
 
   // Editing.
-  const edit = guarded(async () => {
+  const edit = guarded(async (earlier = {}) => {
     const found = await post("compose", here());
     const frame = framesOf(position.board)[0],
       cells = new Map();
@@ -133,7 +133,7 @@ export async function board(main, { parameters, games }) {
         found.palette.findIndex(p => p[0] === owner && p[1] === mark),
       );
     }
-    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, text: null, implied: found.implied };
+    draft = { cells, palette: found.palette, brush: 0, toMove: position.to_move, ...earlier, text: null, implied: found.implied };
     engine.stop();
     openings.moved();
     offerBrushes();
@@ -298,9 +298,11 @@ export async function board(main, { parameters, games }) {
     ),
   );
   chooser.draw();
+  if (kept.draft) await edit(kept.draft);
   return () => {
     engine.close();
     openings.close();
     lines.end();
+    return { draft: draft && { cells: draft.cells, brush: draft.brush, toMove: draft.toMove } };
   };
 }

@@ -17,6 +17,11 @@ export class Exercise {
       .filter(i => TO_FIND.includes(this.turnAt(i)?.label) && (seat === "" || this.view.turns[i].seat === +seat));
   }
 
+  /** Continue the task of the same review in another language; a try that is being judged is forgotten. */
+  resume(task) {
+    if (task) this.task = { ...task, judging: false, said: task.judging ? null : task.said };
+  }
+
   show() {
     if (this.task) this.showTask();
     else this.showStart();
@@ -70,7 +75,7 @@ export class Exercise {
         " ",
         t("exercise_text", { move: moveText(turn), x: percent(this.turnAt(i)?.loss) }),
       ),
-      said ? h("p", { class: done ? "good" : "bad", id: "exercise-said", role: "status" }, said) : null,
+      said ? h("p", { class: done ? "good" : "bad", id: "exercise-said", role: "status" }, said()) : null,
       h(
         "p",
         { class: "actions" },
@@ -84,7 +89,7 @@ export class Exercise {
   }
 
   pose(task) {
-    this.task = { ...task, number: task.left[task.at] };
+    this.task = { ...task, number: task.left[task.at], said: null }; // `said` returns a text in the current language
     this.posed(this.task.number);
     this.show();
   }
@@ -94,7 +99,7 @@ export class Exercise {
     Object.assign(this.task, {
       done: true,
       shown: best?.parts || [],
-      said: t("solution", { move: best ? moveText(best) : "–" }),
+      said: () => t("solution", { move: best ? moveText(best) : "–" }),
     });
     this.show();
     this.draw();
@@ -102,7 +107,7 @@ export class Exercise {
 
   /** Pose the same task again; it counts once. */
   retry() {
-    this.task = { ...this.task, done: false, judging: false, again: true, shown: null, said: "" };
+    this.task = { ...this.task, done: false, judging: false, again: true, shown: null, said: null };
     this.posed(this.task.number);
     this.show();
   }
@@ -118,13 +123,13 @@ export class Exercise {
     const mine = this.task,
       i = mine.number;
     if (mine.done || mine.judging) return;
-    Object.assign(mine, { judging: true, said: t("looking") });
+    Object.assign(mine, { judging: true, said: () => t("looking") });
     this.show();
     let got;
     try {
       got = await this.judge(i, choice.parts);
     } catch (error) {
-      if (!mine.done) mine.said = "";
+      if (!mine.done) mine.said = null;
       this.show();
       throw error;
     } finally {
@@ -133,18 +138,18 @@ export class Exercise {
     if (this.task !== mine || mine.done) return; // the user has gone on, or has seen the solution
     const loss = got.loss ?? null,
       was = this.turnAt(i)?.loss ?? 0;
-    const good = got.is_best || (loss != null && loss < this.threshold()),
-      text = { move: moveText(got), x: percent(Math.max(0, loss ?? 0)) };
-    mine.shown = choice.parts;
-    mine.said = got.is_best
-      ? t("try_best", text)
+    const good = got.is_best || (loss != null && loss < this.threshold());
+    const key = got.is_best
+      ? "try_best"
       : good
-        ? t("try_good", text)
+        ? "try_good"
         : got.move === this.view.turns[i].move
-          ? t("try_same")
+          ? "try_same"
           : loss != null && loss < was
-            ? t("try_less", text)
-            : t("try_bad", text);
+            ? "try_less"
+            : "try_bad";
+    mine.shown = choice.parts;
+    mine.said = () => t(key, { move: moveText(got), x: percent(Math.max(0, loss ?? 0)) });
     if (good) Object.assign(mine, { done: true, solved: mine.solved + !mine.again });
     this.show();
     this.draw();

@@ -42,12 +42,12 @@ const strengthText = value => {
       : t("strength_time", { n: number(n / 1000) });
 };
 
-export async function lobby(main, { parameters, games }) {
+export async function lobby(main, { parameters, games, kept }) {
   const source = sourceFrom(parameters),
     from = Object.keys(source).some(key => key !== "game") ? source : null;
   const start = from ? await post("position", from) : null;
   const fixed = start ? start.game : null,
-    wanted = fixed || source.game || settings.get("game", games.games[0].name);
+    wanted = fixed || kept.game || source.game || settings.get("game", games.games[0].name);
   let game = games.games.find(g => g.name === wanted) || games.games[0];
   const preview = h("section", { class: "card board-card" }),
     rules = h("div", {}),
@@ -140,7 +140,7 @@ export async function lobby(main, { parameters, games }) {
       "aria-label": t("seat_name", { seat: seat + 1 }),
       value: chosen.name || "",
     });
-    const more = h("details", { class: "engine-options" }, h("summary", {}, t("engine_options")));
+    const more = h("details", { class: "engine-options", id: `options${seat}` }, h("summary", {}, t("engine_options")));
     const details = async () => {
       const name = player.value.split(":").slice(1).join(":"),
         is = player.value.startsWith("engine:");
@@ -165,12 +165,14 @@ export async function lobby(main, { parameters, games }) {
             option.type === "switch"
               ? h("input", {
                   type: "checkbox",
+                  id: `option${seat}-${option.name}`,
                   checked: !!option.default,
                   "data-engine": option.name,
                   "data-default": option.default ? 1 : 0,
                 })
               : h("input", {
                   type: "number",
+                  id: `option${seat}-${option.name}`,
                   step: option.type === "integer" ? 1 : "any",
                   min: option.least,
                   max: option.most,
@@ -182,8 +184,9 @@ export async function lobby(main, { parameters, games }) {
         ),
       );
     };
-    details().catch(() => {});
+    const ready = details().catch(() => {});
     return {
+      ready,
       element: h("div", { class: "seat-row" }, seatTag(seat, t("seat", { seat: seat + 1 })), player, strength, named, more),
       get player() {
         return player.value;
@@ -287,6 +290,7 @@ export async function lobby(main, { parameters, games }) {
                     ...(typeof option.default === "boolean"
                       ? { type: "checkbox", checked: option.default }
                       : { type: "number", min: 0, step: 1, value: option.default }),
+                    id: "option-" + option.name,
                     "data-option": option.name,
                     "data-default": String(option.default),
                     onchange: guarded(() => showBoard()),
@@ -333,9 +337,10 @@ export async function lobby(main, { parameters, games }) {
       }
       return undefined;
     });
+    return Promise.all(rows.map(row => row.ready));
   }
-  fill();
   await Promise.all([
+    fill(),
     showBoard(),
     get("matches").then(({ matches }) => {
       const going = matches.filter(m => !m.over);
@@ -350,6 +355,7 @@ export async function lobby(main, { parameters, games }) {
       );
     }),
   ]);
+  return () => ({ game: game.name });
 }
 
 export function matchLine(m, games) {

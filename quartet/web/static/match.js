@@ -42,7 +42,7 @@ import { counting, howToPlay } from "./rules.js";
 
 const LOOK_AT_END = 1500; // ms on the last position before the next game of a run
 
-export async function match(main, { name, path, games }) {
+export async function match(main, { name, path, games, kept }) {
   const live = name === "live",
     topic = live ? `live/${path[0]}/${path[1]}` : `match/${path[0]}`;
   const base = live ? null : `matches/${path[0]}`;
@@ -74,7 +74,7 @@ export async function match(main, { name, path, games }) {
     counted = h("div", {});
   const graph = new GraphPanel(step => panel.go(step), t("told_graph"));
   const remarks = h("pre", { class: "remarks", id: "remarks", translate: "no", tabindex: 0, "aria-label": t("remarks") });
-  const remarkBox = h("details", { class: "card" }, h("summary", {}, t("remarks")), remarks);
+  const remarkBox = h("details", { class: "card", id: "remarks-box" }, h("summary", {}, t("remarks")), remarks);
   const files = h("div", { class: "files" }),
     fileBox = h(
       "details",
@@ -360,7 +360,7 @@ export async function match(main, { name, path, games }) {
     ),
   );
   everything();
-  panel.go(Infinity);
+  panel.go(kept.step ?? Infinity);
   if (own()) panel.svg.focus({ preventScroll: true });
 
   let due = null; // the next drawing of turns, if one is due
@@ -472,5 +472,6 @@ export async function match(main, { name, path, games }) {
     clearInterval(ticking);
     openings.close();
     panel.close();
+    return { step: panel.atEnd ? Infinity : panel.step };
   };
 }

@@ -40,7 +40,7 @@ export async function review(main, context) {
   return source.log || source.match || source.run ? reviewGame(main, context, source) : openLogs(main, context);
 }
 
-async function reviewGame(main, { parameters, games }, asked) {
+async function reviewGame(main, { parameters, games, kept }, asked) {
   const source = Object.fromEntries(
     Object.entries(asked).filter(([key]) => ["log", "match", "run", "number"].includes(key)),
   );
@@ -422,6 +422,7 @@ async function reviewGame(main, { parameters, games }, asked) {
   }
   list.update(view.turns, true);
   panel.setGame(game);
+  exercise.resume(kept.task);
   panel.quiet = true;
   panel.go(asked.step ?? 0);
   panel.quiet = false;
@@ -474,6 +475,7 @@ async function reviewGame(main, { parameters, games }, asked) {
             list.mark(panel.step);
           }
           changed();
+          if (exercise.task) exercise.show(); // an exercise that was resumed has no loss yet
         },
         turn: event => {
           found.turns[event.number] = event.turn;
@@ -507,5 +509,6 @@ async function reviewGame(main, { parameters, games }, asked) {
     clearTimeout(late);
     fetching += 1;
     panel.close();
+    return { task: exercise.task };
   };
 }
