@@ -1,7 +1,9 @@
-"""Another language on the page: nothing that a user has set up or opened is lost."""
+"""Texts on the page in the user's language, and what survives a change of the language."""
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
+DIE = "print(input() and 'OK', flush=True); input(); exit('no move at ply 7')"
+PARSED = "async json => (await import('./static/language.js')).parsed(json)"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("page")) as server:
+    with serving(
+        tmp_path_factory.mktemp("page"), "--player", f'dies={sys.executable} -c "{DIE}"'
+    ) as server:
         yield server
 
 
@@ -101,3 +107,20 @@ def test_a_match_and_an_exercise_survive(tab: Tab) -> None:
     switch(tab, "en")
     expect(text).to_have_text(task)
     expect(said).to_have_text(solution)
+
+
+def test_plies_count_from_one(tab: Tab) -> None:
+    """As in the list of moves; what a program has said stays as it is."""
+    tab.start("ataxx", ("program:dies", ""), ("engine:random", "nodes:50"))
+    reason = tab.find("#moves li:last-child .reason")
+    expect(reason).to_contain_text("ended at ply 1: exit status 1: no move at ply 7")
+    expect(tab.find("#moves li:last-child .ply")).to_have_text("1")
+    expect(tab.find("#status")).to_contain_text("ended at ply 1: ")
+    switch(tab, "ru")
+    expect(reason).to_contain_text("на полуходе 1: код завершения 1: no move at ply 7")
+    switch(tab, "en")
+    answer = {"complaint": "a turn of seat 0 at ply 9, where seat 1 has ply 8", "error": None}
+    assert tab.page.evaluate(PARSED, json.dumps(answer)) == {
+        "complaint": "a turn of seat 1 at ply 10, where seat 2 has ply 9",
+        "error": None,
+    }

@@ -62,13 +62,17 @@ export const capital = text => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const TEXTS = new Set(["title", "score_name", "help", "error", "reason", "complaint", "note", "outcome"]);
 const LISTS = new Set(["labels", "notes"]);
-/** Parse an answer of the server; its texts are translated. */
+/** A text with its plies and seats counted from 1, as on the page; the server counts from 0. What a program has said
+    comes after the judge's first ply, and stays. */
+const counted = text =>
+  text.replace(/^[^]*?\b(at|of) ply \d+(, where seat \d+ has ply \d+)?/, found =>
+    found.replace(/\b(ply|seat) (\d+)/g, (_, kind, n) => `${kind} ${+n + 1}`),
+  );
+const shown = text => (typeof text === "string" ? word(counted(text)) : text);
+/** Parse an answer of the server; its texts are counted and translated. */
 export const parsed = json =>
-  JSON.parse(
-    json,
-    words.size
-      ? (key, value) => (TEXTS.has(key) ? word(value) : LISTS.has(key) && Array.isArray(value) ? value.map(word) : value)
-      : undefined,
+  JSON.parse(json, (key, value) =>
+    TEXTS.has(key) ? shown(value) : LISTS.has(key) && Array.isArray(value) ? value.map(shown) : value,
   );
 
 // a negative number that rounds to 0 has no sign
