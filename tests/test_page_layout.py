@@ -160,3 +160,22 @@ def test_tables_of_runs_show_the_outcome(browser: Any, runs: Server, screen: str
         assert hidden(tab, f"{table} tbody tr:first-child > :nth-child({number})") == []
     assert tab.faults == []
     context.close()
+
+
+def test_long_names_can_be_read_on_a_narrow_phone(browser: Any, runs: Server) -> None:
+    context = browser.new_context(locale="en-GB", viewport={"width": 360, "height": 740})
+    tab = Tab(context, runs)
+    tab.enter("#/review?run=one&number=2&nodes=20")
+    tab.find("#sums:not([hidden])").wait_for()
+    names = tab.find(".player b")
+    assert any(name.endswith("-long-name") for name in names.all_inner_texts())
+    assert names.evaluate_all("all => all.every(name => name.scrollWidth <= name.clientWidth)")
+    tab.go("#/run/one?tab=games")
+    tab.find("#games-table tbody tr").first.wait_for()
+    assert hidden(tab, "#filter-player") == []
+    tab.go("#/run/one?tab=crosstable")
+    short = tab.find('#crosstable th:text("greedy")').bounding_box()
+    assert short is not None
+    assert short["height"] < 40, "a word is not broken"
+    assert tab.faults == []
+    context.close()
