@@ -124,3 +124,21 @@ def test_plies_count_from_one(tab: Tab) -> None:
         "complaint": "a turn of seat 1 at ply 10, where seat 2 has ply 9",
         "error": None,
     }
+
+
+def test_numbers_of_the_server_have_a_decimal_comma_in_russian(tab: Tab) -> None:
+    """Names and what a program has said stay as they are."""
+    cases = {
+        "reason": (
+            "was not ready: closed its output at ply 1; 0.25 s waiting for a processor",
+            "не готова: закрыт вывод на полуходе 2; 0,25 с ожидания процессора",
+        ),
+        "outcome": ("v1.5 52.5 %, v2.0 -0.25, x 1.5e-05", "v1.5 52,5 %, v2.0 -0,25, x 1,5e-05"),
+        "note": ("exit status 1: got 0.5, see a1.5", "код завершения 1: got 0.5, see a1.5"),
+    }
+    answer = json.dumps({key: english for key, (english, _) in cases.items()})
+    assert tab.page.evaluate(PARSED, answer)["outcome"] == cases["outcome"][0]
+    switch(tab, "ru")
+    assert tab.page.evaluate(PARSED, answer) == {key: own for key, (_, own) in cases.items()}
+    tab.find('input[value="ugolki"]').check()
+    expect(tab.find("#clock")).to_have_attribute("placeholder", "0,5")

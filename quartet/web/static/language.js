@@ -53,7 +53,7 @@ export function word(text) {
 function phrase(text) {
   for (const [pattern, own] of phrases) {
     const found = pattern.exec(text);
-    if (found) return own.replace(/\{(\d)\}/g, (_, n) => word(found[n]));
+    if (found) return own.replace(/\{(\d)\}/g, (_, n) => (/^\d+\.\d+$/.test(found[n]) ? pointed(found[n]) : word(found[n])));
   }
   return text;
 }
@@ -68,16 +68,20 @@ const counted = text =>
   text.replace(/^[^]*?\b(at|of) ply \d+(, where seat \d+ has ply \d+)?/, found =>
     found.replace(/\b(ply|seat) (\d+)/g, (_, kind, n) => `${kind} ${+n + 1}`),
   );
-const shown = text => (typeof text === "string" ? word(counted(text)) : text);
+/** The outcome of a run: names, each with a number behind it. */
+const outcome = text => text.replace(/(?<= )-?\d+\.\d+(?=e| %|,|$)/g, pointed);
+const shown = (text, key) => (typeof text !== "string" ? text : key === "outcome" ? outcome(word(text)) : word(counted(text)));
 /** Parse an answer of the server; its texts are counted and translated. */
 export const parsed = json =>
   JSON.parse(json, (key, value) =>
-    TEXTS.has(key) ? shown(value) : LISTS.has(key) && Array.isArray(value) ? value.map(shown) : value,
+    TEXTS.has(key) ? shown(value, key) : LISTS.has(key) && Array.isArray(value) ? value.map(text => shown(text)) : value,
   );
 
 // a negative number that rounds to 0 has no sign
 const local = (x, least, most) =>
   (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
+/** A number with a decimal point as the language writes it. */
+const pointed = text => text.replace(".", local(0.5, 1, 1)[1]);
 export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
 /** A large number in short, with three digits. */

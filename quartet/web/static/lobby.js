@@ -226,7 +226,7 @@ export async function lobby(main, { parameters, games, kept }) {
       min: 0.01,
       max: games.limits.clock_ms / 1000,
       step: "any",
-      placeholder: String(game.clock.ms / 1000),
+      placeholder: number(game.clock.ms / 1000),
       "aria-describedby": "clock-note",
     });
     const personClock = h("input", { type: "checkbox", id: "person-clock" });
