@@ -41,7 +41,7 @@ of the process."""
 
 
 class Overhead:
-    """What a game's clock loses per move beside planned searches: transport, and waiting for a
+    """What a game's clock loses per move outside planned searches: transport, and waiting for a
     processor on a busy machine."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ def game_limits(heard: float, left: float, moves_to_go: float, overhead: float =
         heard: Time at which the search began.
         left: Seconds on the clock.
         moves_to_go: Number of moves like this one for which the clock must last.
-        overhead: Seconds that the clock loses per move beside the searches.
+        overhead: Seconds that the clock loses per move outside the searches.
     """
     usable = max(0.0, left - RESERVE - overhead * (moves_to_go + SPARE_MOVES))
     soft = usable / max(1.0, moves_to_go)

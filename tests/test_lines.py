@@ -207,7 +207,7 @@ class Paced(Clocked):
         return 20.0
 
 
-def test_time_lost_beside_searches_is_not_planned(line_game: LineGame) -> None:
+def test_time_lost_outside_searches_is_not_planned(line_game: LineGame) -> None:
     """Let 8 ms pass between two requests, none of it in a search."""
     player = Paced()
     agent = line_game.agent(player=player, clock=lambda: 100.0)
