@@ -5,11 +5,12 @@ const Z95 = 1.96; // half a 95 % interval, in standard errors
 const playersOf = found => [...(found.names || [])].sort();
 export const hidden = () => h("p", { class: "dim", id: "hidden-results" }, t("results_hidden"));
 
-/** A rating with its interval; a bound if one side has won everything. */
+/** A rating with its interval, which is open on one side for a player that has won or lost everything. */
 function eloCell({ elo, elo95 }) {
   const [low, high] = (elo95 || [null, null]).map(x => (x == null ? null : number(x, 0)));
-  if (elo != null) return [number(elo, 0), low && high ? h("span", { class: "dim" }, ` ${low} … ${high}`) : ""];
-  return low ? t("elo_above", { x: low }) : high ? t("elo_below", { x: high }) : "–";
+  const interval =
+    low && high ? `${low} … ${high}` : low ? t("elo_above", { x: low }) : high ? t("elo_below", { x: high }) : "";
+  return elo == null ? interval || "–" : [number(elo, 0), h("span", { class: "dim" }, " " + interval)];
 }
 
 /** Ranks, scores, ratings and search figures of the players. */
