@@ -141,8 +141,8 @@ def write_state(state: dict[str, Any]) -> None:
 
 
 def missing(needed: set[str]) -> str:
-    """Return the step that must be repeated for an environment with these extras; "" if it is
-    ready."""
+    """Return the first step to an environment with these extras: "make", "install" or "compile"; ""
+    if it is ready."""
     state = read_state()
     there = set(state.get("extras", ()))
     if state.get("maker") != maker():

@@ -17,7 +17,8 @@ RESERVE = 0.15
 """Seconds of a game's clock that are never planned: transport of answers, and a busy machine. Not
 tuned."""
 SPARE_MOVES = 20
-"""Moves beyond the planned ones whose overhead is not planned for searches. Not tuned."""
+"""A game may last longer than its moves_to_go: the overhead of this many more moves is kept free.
+Not tuned."""
 MAX_OVERHEAD = 0.02
 """Seconds. A greater overhead of one move counts as this much: it is a single stall, for which the
 reserve is there. Not tuned."""

@@ -86,7 +86,7 @@ def test_a_forfeit_is_a_finding_with_the_load(monkeypatch: pytest.MonkeyPatch) -
     assert soak.CLOCKS.count(result) == 5  # type: ignore[arg-type]
 
 
-def test_a_fast_game_gives_each_player_a_second() -> None:
-    unit = soak.FAST.unit("ataxx", 3)
+def test_each_player_of_a_short_game_has_one_second() -> None:
+    unit = soak.ONE_SECOND.unit("ataxx", 3)
     assert [player.ms for player in unit.players] == [1000, 1000]
     assert not unit.config.in_process

@@ -189,7 +189,7 @@ class Agent:
             self._seat = position.to_move
         if position.to_move != self._seat or self._draw_due:
             raise DesyncError("the line before this one is missing")
-        if mine:  # not in answer to an unreadable line
+        if mine:  # an unreadable line gives no clock
             self._overhead.asked(mine / 1000)
         move = self._choose(position, mine, heard)
         answer = self._protocol.format_answer(move, self._seat)

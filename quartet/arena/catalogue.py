@@ -120,7 +120,8 @@ def read(folder: Path, active: bool | None = None) -> RecordedRun:
         folder: The run's folder.
         active: True if a process plays the run; None to check its lock.
     """
-    active, goal = is_active(folder) if active is None else active, read_goal(folder)
+    active = is_active(folder) if active is None else active
+    goal = read_goal(folder)
     if not (folder / Records.PLAN).is_file():
         plan = read_plan(folder / ResultStore.PLAN)
         units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")

@@ -196,7 +196,7 @@ class ResultStore(Generic[NumberedT]):
             self._lines.append(result if line is None else line)
         self.done[result.number] = result
 
-    def aim(self, units: int | None) -> None:
+    def keep_goal(self, units: int | None) -> None:
         """Keep the number of units that this command asks for; another may ask for more.
 
         Args:

@@ -107,7 +107,7 @@ def command(
             return sum(batch.positions for batch in store.done.values())
 
         units = -(-games // selfplay.GAMES)
-        store.aim(units)
+        store.keep_goal(units)
         before, started = made(), time.monotonic()
 
         def rate() -> float:

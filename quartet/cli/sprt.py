@@ -104,7 +104,7 @@ def command(
 
     with settings.records("sprt", config) as records:
         outcome.keep_test(records.folder, test)
-        records.aim(None if count is None else count // size * size)
+        records.keep_goal(None if count is None else count // size * size)
         results = run_options.run(
             settings,
             config,

@@ -109,7 +109,7 @@ TRIALS = {
             "games",
             3000,
             (*JUDGE, f"{registry.GAMES[game]}/*", "core/search/*"),
-            soak.trial(game, soak.FAST),
+            soak.trial(game, soak.ONE_SECOND),
         )
         for game in filter(_by_lines, registry.GAMES)
     },

@@ -120,7 +120,7 @@ BUSY = SoakKind(
     busy=2,
 )
 """Turns of programs with the judge's clocks, next to two busy processes."""
-FAST = SoakKind(
+ONE_SECOND = SoakKind(
     lambda name, number: clocked(name, number, in_process=False, ms=1000), lambda _: 1, busy=1
 )
 """Games of programs with 1 s per player and game, next to a busy process. One player thinks at a
