@@ -234,6 +234,21 @@ def test_an_edited_position_is_used_as_it_is_shown(tab: Tab) -> None:
     expect(tab.find("#board .piece[data-at]")).to_have_count(before + 1)
 
 
+def test_a_late_answer_replaces_neither_a_typed_text_nor_its_complaint(tab: Tab) -> None:
+    tab.go("#/board?game=ataxx")
+    tab.find("#as-text summary").click()
+    held(tab, "**/api/compose")
+    tab.find("#edit").click()
+    tab.find(".palette button").first.wait_for()
+    with tab.page.expect_response("**/api/compose"):
+        tab.find("#position").fill("nonsense")
+        tab.find("#set-text").click()
+        tab.find("#complaint:not(:empty)").wait_for()
+    tab.page.wait_for_timeout(SLOW)
+    expect(tab.find("#position")).to_have_value("nonsense")
+    assert tab.find("#complaint").inner_text()
+
+
 def running(tab: Tab) -> str:
     return str(tab.find("#engine").get_attribute("aria-pressed"))
 

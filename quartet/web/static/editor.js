@@ -114,6 +114,7 @@ export async function board(main, { parameters, games, kept }) {
   }
   const play = guarded(move => load({ ...source, moves: [...moves, move] }));
   const open = async next => {
+    if (draft) draft.asked = null; // no earlier answer may replace this one's complaint
     try {
       await load(next);
     } catch (error) {
@@ -174,11 +175,12 @@ export async function board(main, { parameters, games, kept }) {
     const names = position.board.cells,
       cells = Object.fromEntries([...draft.cells].map(([cell, piece]) => [names[cell][0], piece]));
     draft.text = null; // until the server answers
-    const mine = (draft.asked = { ...here(), board: cells, to_move: draft.toMove }),
+    const before = text.value,
+      mine = (draft.asked = { ...here(), board: cells, to_move: draft.toMove }),
       found = await post("compose", mine);
     if (draft?.asked !== mine) return;
     Object.assign(draft, { text: found.text, error: found.error, implied: found.implied });
-    text.value = found.text;
+    if (text.value === before) text.value = found.text; // what the user typed meanwhile stays
     complaint.textContent = found.error;
     showState();
   });
