@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from importlib.resources import files
@@ -323,6 +324,23 @@ def test_ratings_come_into_the_shown_table(browser: Any, server: Server) -> None
     tab.find("#charts figcaption").first.wait_for()
     assert "%, 95 % interval" in tab.find("#charts figcaption").first.inner_text()
     assert tab.faults == []
+    tab.page.context.close()
+
+
+def test_a_chart_writes_numbers_in_the_chosen_language(browser: Any, server: Server) -> None:
+    """Not in the browser's, which may be another one."""
+    tab = Tab(browser.new_context(locale="en-GB"), server)
+    tab.enter("#/run/one?tab=charts")
+    tab.find("#charts canvas").first.wait_for()
+    tab.find("#language").select_option("ru")
+    tab.find("html[lang=ru] #charts canvas").first.wait_for()
+    box = tab.find("#charts .u-over").first.bounding_box()
+    values = set()
+    for place in range(1, 20):
+        tab.page.mouse.move(box["x"] + box["width"] * place / 20, box["y"] + 50)
+        values |= {shown.inner_text() for shown in tab.find("#charts .u-value").all()}
+    assert any(re.fullmatch(r"\d+,\d+", value) for value in values), values
+    assert not any("." in value for value in values), values
     tab.page.context.close()
 
 

@@ -76,7 +76,8 @@ export async function drawCharts(run, width) {
     const last = scaled(curve.values).findLast(x => x != null);
     const holder = h("figure", { role: "img", "aria-label": `${title}: ${number(last)}` }, h("figcaption", {}, title));
     box.append(holder);
-    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
+    for (const line of lines) line.value = (_, x) => number(x);
+    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, values: (_, marks) => marks.map(x => number(x, 3)) };
     charts.push(
       new uPlot(
         {
