@@ -2,7 +2,8 @@
 flags.
 
 Environment variables:
-    QUARTET_BUILD   release (default), debug (bounds checks, assertions, no optimisation), trace
+    QUARTET_BUILD   release (default), debug (bounds checks, assertions, almost no
+                    optimisation), trace
                     (line tracing for Cython coverage), or a sanitizer of gcc and clang: asan
                     (addresses and undefined behaviour), ubsan (undefined behaviour alone), tsan
                     (threads), fuzz (asan with clang's coverage for libFuzzer); docs/builds.md

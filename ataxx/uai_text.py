@@ -1,7 +1,7 @@
 """Moves in the notation of the Universal Ataxx Interface (UAI): `g2`, `a1c3`, `0000`.
 
 A cell is a file from a to g and a rank from 1 to 7, counted from the bottom: the judge's (row r,
-column c) is file c, rank 8 - r. A division is written as its destination, a jump as both cells.
+column c) is file c, rank 8 - r. A division is written as its destination, a leap as both cells.
 Parsing a division takes a position, because the text does not name the piece that divides.
 """
 

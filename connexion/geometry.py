@@ -1,8 +1,7 @@
 """Names and neighbours of Connexion's cells, and names of its tiles. It imports nothing.
 
-A cell is a number from 0 to 63 in the order a1- a1+ a2- a2+ ... f6+ of the existing cells. A tile
-is a number from 0 to 15 in the order R1 R2 R3 R4 G1 ... Y4: four times the colour plus the pattern,
-both from 0.
+A cell is a number from 0 to 63 in the order a1+ a2- a2+ a3- ... f6-. A tile is a number from 0 to
+15 in the order R1 R2 R3 R4 G1 ... Y4: four times the colour plus the pattern, both from 0.
 """
 
 LETTERS = "abcdef"

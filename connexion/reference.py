@@ -38,7 +38,7 @@ PASS: Move = protocol.PASS
 
 @dataclass(frozen=True)
 class Position:
-    """A position of Connexion as the referee sees it; see `core.rules.ChancePosition`.
+    """A position of Connexion as the judge sees it; see `core.rules.ChancePosition`.
 
     Attributes:
         cells: For every cell (numbers as in geometry.py) its tile, or None.

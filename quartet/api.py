@@ -41,7 +41,7 @@ class Game:
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Names of the built-in players; "bot" is the engine. Raises NotBuiltError."""
+        """Names of the usual built-in players; "bot" is the engine. Raises NotBuiltError."""
         return tuple(registry.load(self.name, "players").NAMES)
 
     def start(self, seed: int = 0, **options: bool | int) -> Position:

@@ -49,7 +49,7 @@ from core.nn.learning import require_place
 def command(file: Path, count: int, nodes: int, explore: float, penalty: float, seed: int) -> None:
     """Fit the evaluation's weights to self-play and write them to FILE.
 
-    The engine is compiled with applegame/nn/weights.h.
+    `bot:weights=FILE` uses them. The default weights, applegame/nn/weights.h, are compiled in.
     """
     require_place(file)
     kept = file.with_name(file.name + ".games")

@@ -162,7 +162,7 @@ def command(
     A PROGRAM is one of:
 
     \b
-    - a built-in player (`quartet games` lists them), with or without options
+    - a built-in player (`quartet games` lists the usual ones), with or without options
     - an executable file or a shell command
     - `git:REF`, the bot of a commit of this project, or `git:REF:PLAYER`
     - `uai:COMMAND`, an engine that speaks UAI (Ataxx)

@@ -26,7 +26,7 @@ LISTS = {
 
 @click.command(short_help="Make the package of a new game from a template.")
 @click.argument("name")
-@click.option("--title", help="Title of the game  [default: NAME].")
+@click.option("--title", help="Title of the game  [default: NAME, capitalised].")
 def command(name: str, title: str | None) -> None:
     """Add the game NAME to this checkout: noughts and crosses under another name. It has reference
     and fast rules, an engine, an agent, a scene, and test data. Then change it, file by file, as

@@ -76,8 +76,8 @@ def command(target: str, game: str, out: Path, no_proof: bool, **options: object
     alphano   one Python file; ALPHANO plays ataxx
     binary    one executable file for this platform, for other programs and local matches
 
-    Finally the submission is started as its judge does, in an empty folder, and plays whole games
-    against a built-in player. At a fixed number of nodes its moves must be the engine's.
+    Finally, the command starts the submission as its judge does, in an empty folder. It plays whole
+    games against a built-in player. At a fixed number of nodes its moves must be the engine's.
 
     \b
     quartet pack exe ugolki --platform windows --out dist

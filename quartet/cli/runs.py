@@ -50,7 +50,7 @@ PROBE_SECONDS = 1.0
 @click.option("--crosstable", "cross", is_flag=True, help="Print the points of all against all.")
 @click.option("--openings", is_flag=True, help="Print the results by opening.")
 @click.option(
-    "--watch", is_flag=True, help="Follow the run until it ends; Ctrl-C does not stop it."
+    "--watch", is_flag=True, help="Follow the run until it ends; Ctrl-C ends only the display."
 )
 @click.option(
     "--export", type=click.Choice(list(EXPORTS)), help="Print every game for other tools."

@@ -1,1 +1,1 @@
-"""The page: a server for one person, on their machine, and what it shows."""
+"""The page: a server for one user and their guests, and what it shows."""

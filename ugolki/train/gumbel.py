@@ -1,7 +1,7 @@
 """Self-play at scale, by compiled games: `quartet selfplay ugolki --player gumbel --nodes 32`.
 
 The seats of a game are drawn from one or several files of weights and, as an option, from the
-training half: `gumbel:weights=new.bin+old.bin,outsiders=0.2`. Samples have the format of
+training set: `gumbel:weights=new.bin+old.bin,outsiders=0.2`. Samples have the format of
 ugolki/train/selfplay.py.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ugolki.rules import Position
 
 FIELD = (*selfplay.FIELD, "ucb")
-"""The outsiders: the training half and other frozen players."""
+"""The outsiders: the training set and other frozen players."""
 OUTSIDER_NODES = (50, 200, 800)
 """Nodes per move of the outsiders; one of them for each game."""
 NEWEST = 0.5
@@ -45,7 +45,7 @@ class Settings:
         Option("playouts", bool, True, "play a leaf out before the value network judges it"),
         Option("off_path_share", float, 0.25, "off-path positions per position of a game", 0, 1),
         Option(
-            "outsiders", float, 0.0, "share of the seats with players of the training half", 0, 1
+            "outsiders", float, 0.0, "share of the seats with players of the training set", 0, 1
         ),
     )
 

