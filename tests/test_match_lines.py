@@ -503,6 +503,18 @@ def test_a_program_that_deviates_from_the_log_is_reported(
     assert said.endswith("the log ends here")
 
 
+def test_a_log_replaces_only_logs(tmp_path: Path) -> None:
+    notes, log = tmp_path / "notes.md", tmp_path / "game.log"
+    notes.write_text("mine")
+    play = ("match", "applegame", "greedy", "random", "-s", "--log")
+    said = refusal(*play, str(notes))
+    assert said == f"--log: {notes} exists and holds something else; move it, or name another place"
+    assert notes.read_text() == "mine"
+    for seed in ("1", "2"):
+        quartet(*play, str(log), "--seed", seed)
+    assert log.read_text().startswith("INIT ")
+
+
 def test_a_program_is_asked_at_a_position_of_ugolki(tmp_path: Path) -> None:
     quartet(
         "match",

@@ -19,6 +19,7 @@ from ataxx.nn.evaluate import Weights
 from core.errors import QuartetError, TextError
 from core.nn import sparse_net
 from core.nn.sealed import seal
+from quartet.cli.main import cli
 from quartet.training import dataset, selfplay
 from quartet.training import trainer as training
 from quartet.training.dataset import lambda_returns
@@ -482,7 +483,7 @@ def test_from_selfplay_to_weights(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    games, out = tmp_path / "games", tmp_path / "weights.bin"
+    games, out, mine = tmp_path / "games", tmp_path / "weights.bin", tmp_path / "notes"
     quartet(
         "selfplay", "ataxx", "--games", "64", "--nodes", "10", "--jobs", "1", "--out", str(games)
     )
@@ -509,6 +510,10 @@ def test_from_selfplay_to_weights(tmp_path: Path) -> None:
     assert weights.fields["command"].startswith("quartet train ataxx")
     assert len(weights.fields["data"].split()[0]) == 16
     assert not out.with_name("weights.bin.checkpoint").exists()
+    mine.write_text("mine")
+    with pytest.raises(QuartetError, match="notes exists and holds something else"):
+        cli.main(["train", "ataxx", str(games), "--out", str(mine)], standalone_mode=False)
+    assert mine.read_text() == "mine"
 
 
 def test_training_names_the_extra_that_is_missing() -> None:

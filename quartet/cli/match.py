@@ -21,6 +21,7 @@ from quartet.cli.terminal.screen import Screen, pacing, require_keyboard
 from quartet.judge import game as games
 from quartet.judge.game import JudgedGame, Start
 from quartet.judge.logs import official
+from quartet.judge.logs.check import origin
 from quartet.judge.logs.jsonl import JsonFile
 from quartet.judge.match import Match, Watcher
 from quartet.judge.seats.players import PERSON
@@ -212,7 +213,7 @@ def command(
     setups = seats.setups(known, programs, folders, seed)
     log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
     read = [config, position or keys.get("INPUT"), *seats.files(setups)]
-    outputs.require("--log", log, inputs=read)
+    outputs.require("--log", log, inputs=read, is_own=lambda data: origin(data) is not None)
     table = table_rules(
         info,
         ms=[None if seconds is None else 1000 * seconds] * info.players,

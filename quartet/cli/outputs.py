@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from core.errors import QuartetError
@@ -19,6 +19,7 @@ def require(
     inputs: Iterable[str | Path | None] = (),
     begins: bytes = b"",
     contains: bytes = b"",
+    is_own: Callable[[bytes], bool] | None = None,
 ) -> None:
     """Check that a command may write a file.
 
@@ -28,6 +29,7 @@ def require(
         inputs: What the command reads; texts that are no names of files are allowed.
         begins: How a file that may be replaced begins, in lower case; an empty one may be, too.
         contains: What such a file contains, in lower case.
+        is_own: Returns whether a file with this content may be replaced.
 
     Raises:
         QuartetError: The file would be lost.
@@ -37,10 +39,12 @@ def require(
     # os.path, because pathlib raises for a text that is too long
     if any(name and os.path.exists(name) and _same(file, name) for name in inputs):  # noqa: PTH110
         raise QuartetError(f"{option}: this command reads {file}; name another file")
-    if (begins or contains) and file.is_file():
+    if (begins or contains or is_own) and file.is_file():
         with file.open("rb") as opened:
-            head = opened.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-        if head and not (head.startswith(begins) and contains in head):
+            data = opened.read(HEAD)
+        head = data.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+        fits = head.startswith(begins) and contains in head and (is_own is None or is_own(data))
+        if head and not fits:
             raise QuartetError(
                 f"{option}: {file} exists and holds something else; move it, or name another place"
             )

@@ -18,6 +18,7 @@ from core.nn.sealed import seal
 from quartet import registry
 from quartet.arena.cores import usable_cores
 from quartet.arena.files import write_whole
+from quartet.cli import outputs
 from quartet.cli.paths import PathType
 from quartet.cli.progress import Progress
 
@@ -141,6 +142,7 @@ def command(
             "core/nn/contract.py)"
         )
     learning.require_place(out)
+    outputs.require("--out", out, begins=b"quartet weights")
     with Progress("files of samples", None) as progress:
         samples = dataset.load(game, data, module.POSITION_BYTES, progress.update)
     hyper = training.Hyperparameters(unit=unit or 0, **options)
