@@ -428,6 +428,9 @@ def test_calibrate_writes_a_calibration(tmp_path: Path, monkeypatch: pytest.Monk
     _, said = run(*arguments, *ONE_JOB, "--json")
     told = json.loads(said)
     assert told["games"] + told["held_back"] == 24
+    assert told["held_back"] == 12, "half of the openings"
+    _, said = run(*arguments, *ONE_JOB, "--held-out", "0.25")
+    assert "positions of 18 games; on the 6 held-out games:" in said
     assert calibration.read_all(out)["bot"].nodes == 50
     found = reviewed(played("applegame"), nodes=None, calibration=str(out))
     assert found.engines[0].nodes == 50, "as it was calibrated"

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import click
@@ -52,7 +53,7 @@ from quartet.review.work import LogTask, ResultFolder
     type=click.FloatRange(0.01, 0.5),
     default=0.5,
     show_default=True,
-    help="Fraction of the games that is held out to measure the error; rounded to 1/2, 1/3, ...",
+    help="Fraction of the openings whose games are held out to measure the error.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the choice of positions.")
 @worker_options
@@ -132,13 +133,11 @@ def command(
         for s in value["samples"]
     ]
     lengths = [value["plies"] for value in found_values]
-    step = round(1 / held_back)
     # Whole openings are held out: games of one opening are similar.
-    held = {
-        number
-        for number, (_, run, result) in enumerate(chosen)
-        if int(hashlib.sha256(f"{run.name} {result.seed}".encode()).hexdigest(), 16) % step == 0
-    }
+    openings = sorted({result.seed for _, _, result in chosen})
+    Random(seed).shuffle(openings)
+    away = set(openings[: max(1, round(held_back * len(openings)))])
+    held = {number for number, (_, _, result) in enumerate(chosen) if result.seed in away}
     found = msgspec.structs.replace(
         fitting.fit(engine, nodes, samples, lengths, held),
         command=shlex.join(["quartet", *sys.argv[1:]]),
@@ -152,7 +151,10 @@ def command(
     if as_json:
         print(json.dumps(msgspec.to_builtins(found), indent=2))
         return
-    print(f"{game}, {engine} at {nodes} nodes: {found.positions} positions of {found.games} games")
+    print(
+        f"{game}, {engine} at {nodes} nodes: fitted to {found.positions} positions of "
+        f"{found.games} games; on the {found.held_back} held-out games:"
+    )
     print(f"{'predicted':>9} {'happened':>9} {'positions':>9}")
     for expected, outcome, number in found.curve:
         print(f"{expected:9.3f} {outcome:9.3f} {number:9d}")
@@ -160,7 +162,7 @@ def command(
         low, high = found.error95
         print(
             f"mean absolute error {100 * found.error:.2f} points ({100 * low:.2f} .. "
-            f"{100 * high:.2f}) on {found.held_back} held-out games"
+            f"{100 * high:.2f})"
         )
     print(file)
 
