@@ -157,7 +157,8 @@ def test_both_sets_of_the_pool(tmp_path: Path) -> None:
     plan = json.loads((tmp_path / "run.json").read_text())
     for tables in (plan["tables"][:1], plan["tables"][:-1]):
         (tmp_path / "run.json").write_text(json.dumps({**plan, "tables": tables}))
-        assert refusal("runs", str(tmp_path)) == "the games on record are not those of the plan"
+        complaint = f"{tmp_path}: the games on record are not those of the plan"
+        assert refusal("runs", str(tmp_path)) == complaint
 
 
 def test_a_fixed_table_is_played(tmp_path: Path) -> None:

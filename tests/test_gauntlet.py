@@ -61,6 +61,9 @@ def test_a_kept_rating_is_read_and_replaced(tmp_path: Path) -> None:
     more = msgspec.structs.replace(KEPT, games=16)
     gauntlet.keep(file, more)
     assert read_lines(file, RatingRecord) == [other, more]
+    stranger = msgspec.structs.replace(more, player="another")  # its run has the same folder
+    gauntlet.keep(file, stranger)
+    assert read_lines(file, RatingRecord) == [other, more, stranger]
     assert list(gauntlet.comparable([KEPT, other, more]).values()) == [[other], [KEPT, more]]
     file.write_text("{}\n")
     with pytest.raises(TextError, match="line 1: "):
@@ -101,6 +104,19 @@ def test_a_rating_is_played_kept_and_shown(tmp_path: Path) -> None:
     listed = json.loads(quartet("runs", "--json", cwd=tmp_path).stdout)
     assert {(line["kind"], line["state"]) for line in listed} == {("gauntlet", "finished")}
     assert "finished; " in quartet("runs", listed[0]["folder"], cwd=tmp_path).stdout
+    both = {line["players"]: line["folder"] for line in listed}
+    own = json.loads(
+        quartet("runs", both["rated greedy, greedy, random"], "--json", cwd=tmp_path).stdout
+    )
+    assert own["players"][0]["elo"] == pytest.approx(found["elo"]), "the same as when it was played"
+    assert own["players"][1]["elo"] is None
+    with (tmp_path / "docs/ratings/ataxx.jsonl").open("a") as file:
+        file.write("{\n")
+    said = refusal(
+        "gauntlet", "ataxx", "greedy", "--games", "2", *short, "--out", "new", cwd=tmp_path
+    )
+    assert said.startswith("docs/ratings/ataxx.jsonl, line 3: ")
+    assert not (tmp_path / "new").exists(), "no game was played"
     said = refusal("gauntlet", "connexion", "--curve", cwd=tmp_path)
     assert said == "no rating of connexion is kept below docs/ratings yet"
 

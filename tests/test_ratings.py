@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from quartet.arena.ratings import (
+    MIN_BLOCKS,
     NATURAL,
     blocks,
     elo,
@@ -65,6 +66,15 @@ def test_equal_pairs_have_a_wide_interval() -> None:
     drawn = elo({0.5: 10})
     assert drawn.low < drawn.elo == 0 < drawn.high
     assert drawn.low == pytest.approx(-drawn.high)
+
+
+def test_an_interval_that_reaches_all_points_is_open() -> None:
+    """Three of four games won, and their mirror image."""
+    won, lost = elo({1.0: 1, 0.5: 1}), elo({0.0: 1, 0.5: 1})
+    assert won.high == math.inf
+    assert won.low == pytest.approx(-lost.high)
+    assert lost.low == -math.inf
+    assert interval(won) == f"above {won.low:.0f}"
 
 
 @pytest.mark.parametrize(
@@ -143,6 +153,24 @@ def test_an_interval_is_open_where_no_game_bounds_it() -> None:
     assert more[0].low - more[1].elo > best.low - second.elo
 
 
+@pytest.mark.parametrize(("number", "least"), [(5, 0.85), (12, 0.88)])
+def test_an_interval_covers_the_rating_also_with_few_blocks(number: int, least: float) -> None:
+    """Equal players; the percentiles alone cover 0.8 with five blocks. With four, there is none."""
+    random = Random(3)
+    covered: list[bool] = []
+    for _ in range(60):
+        results = []
+        for block in range(number):
+            for seats in ((0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2)):
+                places = tuple(random.sample(range(1, 5), 4))
+                results.append(game(seats, places, block))
+        rated = plackett_luce(blocks(results), 4, resamples=range(100))
+        covered += [rating.low <= 0 <= rating.high for rating in rated]
+        few = plackett_luce(blocks(results)[: MIN_BLOCKS - 1], 4, resamples=range(5))
+        assert all((rating.low, rating.high) == (-math.inf, math.inf) for rating in few)
+    assert sum(covered) / len(covered) > least
+
+
 def test_an_open_interval_of_two_players_is_clopper_and_pearsons() -> None:
     results = [game((0, 1), (1, 2), number) for number in (0, *range(10))]  # blocks differ
     best, worst = plackett_luce(blocks(results), 2, resamples=range(5))
@@ -156,6 +184,6 @@ def test_the_interval_is_unknown_without_variance() -> None:
         for rating in plackett_luce(blocks(results), 4, resamples=range(5)):
             assert (rating.low, rating.high) == (-math.inf, math.inf)
             assert interval(rating) == "-"
-    other = game((0, 1, 2, 3), (4, 3, 2, 1), 1)
-    mixed = plackett_luce(blocks([*rounds, other]), 4, resamples=range(20))
+    others = [game((0, 1, 2, 3), (4, 3, 2, 1), block) for block in range(1, MIN_BLOCKS)]
+    mixed = plackett_luce(blocks([*rounds, *others]), 4, resamples=range(20))
     assert all(rating.low < rating.elo < rating.high for rating in mixed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -13,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
+from rich.console import Console
 
 from core.errors import QuartetError, TextError
 from quartet.arena import catalogue, outcome, records, store
 from quartet.arena.catalogue import RESULTS
 from quartet.arena.files import locked
+from quartet.arena.standings import standings
 from quartet.arena.store import hold
-from quartet.cli import progress
+from quartet.cli import outcomes, progress
 from quartet.cli.main import cli
 from quartet.cli.train import keep_loss
 from tests.commands import ONE_JOB
@@ -129,7 +133,7 @@ def test_a_swiss_run_is_shown_as_it_ended(tmp_path: Path) -> None:
     ("command", "more", "units"),
     [
         (["sprt", "ataxx", "random", "random", "--in-process"], ["2", "4"], 2),
-        (["selfplay", "ataxx", "--nodes", "1", "--off-path", "0"], ["1", "33"], 1),
+        (["selfplay", "ataxx", "--nodes", "1", "--off-path", "0"], ["1", "33"], 32),
     ],
 )
 def test_a_run_with_all_games_asked_for_is_finished(
@@ -241,6 +245,32 @@ def test_exports(folder: Path) -> None:
     assert text.count("INIT ") == 12
 
 
+def test_names_stay_in_their_tag(folder: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    shutil.copytree(folder, bad)
+    plan = json.loads((bad / "run.json").read_text())
+    plan["players"][0]["name"] = 'a "b" \\\n[c "d"]'
+    (bad / "run.json").write_text(json.dumps(plan))
+    text = run("runs", bad, "--export", "text")
+    assert '[Player1 "a \\"b\\" \\\\ [c \\"d\\"]"]' in text
+    assert "\n[c " not in text
+
+
+def test_a_narrow_terminal_cuts_nothing(folder: Path) -> None:
+    found = outcome.of_records(*records.read(folder))
+    found.config = replace(
+        found.config,
+        players=tuple(replace(player, name=player.name * 40) for player in found.config.players),
+    )
+    printed = io.StringIO()
+    console = Console(width=60, force_terminal=True, file=printed, color_system=None)
+    console.print(outcomes.table(found))
+    text = printed.getvalue()
+    assert "\u2026" not in text
+    for line in standings(found.results, 3):
+        assert f" {line.wins}-{line.draws}-{line.losses} " in text
+
+
 def test_a_sequential_test_keeps_its_hypotheses(test_folder: Path) -> None:
     shown = json.loads(run("runs", test_folder, "--json"))
     assert shown["decision"] == "H1"
@@ -274,6 +304,9 @@ def test_a_sweep_of_few_games_has_an_open_interval(test_folder: Path) -> None:
         (["--forfeit"], "--forfeit selects games for --games, --worst, "),
         (["--opening", "0"], "--opening selects games for "),
         (["--export", "csv", "--json"], "--export and --json exclude each other"),
+        (["--watch", "--json"], "--watch and --json exclude each other"),
+        (["--plot", "x.svg", "--games"], "--plot shows the whole run: omit --games"),
+        (["--games", "--plies", "9..8"], "--plies wants LEAST..MOST, and 9 is more than 8"),
     ],
 )
 def test_bad_input_is_one_line(folder: Path, arguments: list[str], words: str) -> None:
@@ -312,9 +345,20 @@ def test_damaged_records_are_listed_with_their_error(folder: Path, tmp_path: Pat
 def test_edited_records_are_named(folder: Path, tmp_path: Path) -> None:
     lines = (folder / "games.jsonl").read_text().splitlines()
     game = json.loads(lines[0])
+    lists = ("seats", "scores", "places", "shares", "use")
+    one_more = {**game, "number": 99, **{name: [*game[name], game[name][0]] for name in lists}}
+    forfeit = {"ply": 1, "seat": 7, "verdict": "illegal", "reason": ""}
     for name, extra, complaint in (
         ("twice", lines[0], f"game {game['number']} is recorded twice"),
-        ("seats", json.dumps({**game, "number": 99, "seats": [5, 6]}), "game 99 has a player that"),
+        (
+            "player",
+            json.dumps({**game, "number": 99, "seats": [5, 6]}),
+            "game 99 has a player that",
+        ),
+        ("seats", json.dumps(one_more), "game 99 has 3 seats, not 2"),
+        ("share", json.dumps({**game, "number": 99, "shares": [5, -4]}), "a share is from 0 to 1"),
+        ("number", json.dumps({**game, "number": 10**9}), "not one of the plan's"),
+        ("forfeit", json.dumps({**game, "number": 99, "fouls": [forfeit]}), "a seat that does not"),
     ):
         bad = tmp_path / name
         shutil.copytree(folder, bad)
@@ -322,8 +366,8 @@ def test_edited_records_are_named(folder: Path, tmp_path: Path) -> None:
         assert complaint in run("runs", bad, fails=True)
     (tmp_path / "broken").symlink_to(tmp_path / "gone")
     states = [line["state"] for line in json.loads(run("runs", tmp_path, "--json"))]
-    assert len(states) == 2
-    assert all(": game " in state for state in states)
+    assert len(states) == 6
+    assert all(f"{tmp_path}" in state for state in states)
 
 
 def test_progress_lines_without_a_terminal(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quartet.arena.catalogue import points_against
-from quartet.arena.standings import standings
+from quartet.arena.standings import points_against, standings
 from quartet.arena.unit import GameResult, Use
 
 

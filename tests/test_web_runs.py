@@ -206,6 +206,8 @@ def test_games_are_chosen_sorted_and_paged(page: Page) -> None:
 def test_new_records_are_read(tmp_path: Path) -> None:
     """An incomplete line waits; a run that started again is read again."""
     folder = make(tmp_path / "run", 10)
+    plan = (folder / "run.json").read_bytes()
+    (folder / "run.json").write_bytes(plan.replace(b'"games":10', b'"games":500'))
     reader = RunReader(folder)
     assert reader.shown()["recorded"] == 10
     changed = reader.changed

@@ -76,7 +76,13 @@ ASSEMBLED = {
     *("nothing", "resigned", "a second FINISH", "a second INIT"),
     # messages of other modules
     "{} is {}, not from {} to {}",
-    *("Expected {} - at `$.{}`", "ratings need choix: {}", "{} leads", "{} against {}"),
+    *(
+        "Expected {} - at `$.{}`",
+        "ratings need choix: {}",
+        "{} leads",
+        "nobody leads",
+        "{} against {}",
+    ),
 }
 """Texts that are assembled from parts of sentences, or come from other modules."""
 

@@ -8,21 +8,21 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import permutations
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import msgspec
 
 from core.errors import TextError
-from quartet.arena import gauntlet, outcome, records, tuning
+from quartet.arena import gauntlet, outcome, ratings, records, tuning
 from quartet.arena.files import is_held
 from quartet.arena.outcome import Outcome
 from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
 from quartet.arena.sprt import Sprt
 from quartet.arena.standings import standings
-from quartet.arena.store import PLANS, ResultStore, read_goal, read_plan
+from quartet.arena.store import PLANS, SELFPLAY_GAMES, ResultStore, read_goal, read_plan
 from quartet.arena.unit import GameResult
 
 RESULTS: dict[str, Callable[[float], bool]] = {
@@ -45,7 +45,7 @@ class RecordedRun:
         results: The games on record.
         live: Number of running games.
         active: A process is playing the run now.
-        samples: Units on record: games, or units of self-play, of a review or of a calibration.
+        samples: Units on record: games, or units of a review or of a calibration.
         goal: Units that the last command asked for, if the plan leaves that open.
     """
 
@@ -73,7 +73,10 @@ class RecordedRun:
             raise TextError(f"{self.folder} is a run of {self.kind}, which has no table of players")
         seats = outcome.seats_of(self.plan)
         test = outcome.read_test(self.folder, seats) if self.kind == "sprt" else None
-        return outcome.of_records(self.plan, self.results, test)
+        try:
+            return outcome.of_records(self.plan, self.results, test)
+        except TextError as error:
+            raise TextError(f"{self.folder}: {error}") from error
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -125,6 +128,8 @@ def read(folder: Path, active: bool | None = None) -> RecordedRun:
     if not (folder / Records.PLAN).is_file():
         plan = read_plan(folder / ResultStore.PLAN)
         units = sum(1 for path in folder.iterdir() if path.suffix == ".samples")
+        if plan.get("kind") == "selfplay":
+            units, goal = units * SELFPLAY_GAMES, goal and goal * SELFPLAY_GAMES
         if (folder / ResultStore.LINES).is_file():
             units = (folder / ResultStore.LINES).read_bytes().count(b"\n")
         return RecordedRun(folder, plan, [], active=active, samples=units, goal=goal)
@@ -190,7 +195,9 @@ def units_of(run: RecordedRun, found: Outcome | None) -> int | None:
         found: Its outcome, if it has games.
     """
     if found is not None:
-        return run.goal if found.total is None else found.total
+        if found.total is not None:
+            return found.total
+        return None if run.goal is None else max(run.goal, found.recorded)
     logs = run.plan.get("logs")
     if isinstance(logs, list):
         return len(logs)
@@ -208,7 +215,11 @@ def _in_short(found: Outcome) -> str:
             for name, score in gauntlet.by_group(found.results, found.groups).items()
             if score.games
         )
-    return f"{found.names[found.order[0]]} leads"
+    first, second = found.order[:2]
+    lines = standings(found.results, len(found.names))
+    if lines[first].share == lines[second].share and found.plan.pairing != "swiss":
+        return "nobody leads"
+    return f"{found.names[first]} leads"
 
 
 def live_games(folder: Path) -> list[tuple[int, int]]:
@@ -225,48 +236,30 @@ def by_opening(
 ) -> list[dict[str, Any]]:
     """Return the mean win share of a player (default: the best) by opening, the worst first."""
     chosen = found.names.index(player) if player is not None else found.order[0]
-    seen: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    seen: dict[int, list[GameResult]] = defaultdict(list)
     for game in games:
-        for share, sitting in zip(game.shares, game.seats, strict=True):
-            if sitting == chosen:
-                seen[game.seed].append((share, game.plies))
+        if chosen in game.seats:
+            seen[game.seed].append(game)
     lines = [
         {
             "opening": seed,
             "player": found.names[chosen],
             "games": len(own),
-            "share": round(sum(share for share, _ in own) / len(own), 4),
-            "plies": round(sum(plies for _, plies in own) / len(own), 1),
+            "share": round(standings(own, len(found.names))[chosen].share, 4),
+            "plies": round(fmean(game.plies for game in own), 1),
         }
         for seed, own in seen.items()
     ]
     return sorted(lines, key=lambda line: (line["share"], line["opening"]))
 
 
-def points_against(
-    games: Sequence[GameResult], players: int
-) -> tuple[list[list[float]], list[list[int]]]:
-    """Return the points of each player (row) against each other (column), and the seats counted.
-
-    A seat has 1 point against a seat that finished behind it, half a point against an equal one.
-    """
-    points = [[0.0] * players for _ in range(players)]
-    number = [[0] * players for _ in range(players)]
-    for game in games:
-        seats = [(player, p or 0) for player, p in zip(game.seats, game.places, strict=True)]
-        for (player, place), (other, behind) in permutations(seats, 2):
-            points[player][other] += ((place < behind) + (place <= behind)) / 2
-            number[player][other] += 1
-    return points, number
-
-
 def figures(
-    results: Sequence[GameResult], names: Sequence[str], ratings: Sequence[Rating] | None
+    results: Sequence[GameResult], names: Sequence[str], rated: Sequence[Rating] | None
 ) -> list[dict[str, Any]]:
     """Return the figures of all players as JSON can hold them; None for what is not known."""
     found = []
     for line in standings(results, len(names)):
-        rating = None if ratings is None else ratings[line.player]
+        rating = None if rated is None else rated[line.player]
         spent = line.use
         found.append(
             {
@@ -295,6 +288,8 @@ def figures(
 def test_figures(test: Sprt, scores: Sequence[float]) -> dict[str, object]:
     """Return the state of a sequential test, by the scores of its blocks, as JSON can hold it."""
     state = test.state(scores)
+    counts = {score: count for score, count in test.counts(scores).items() if count}
+    rating = ratings.elo(counts) if test.seats == 2 and counts else None
     return {
         "decision": None if state.decision is None else state.decision.value,
         "llr": state.ratio,
@@ -302,6 +297,8 @@ def test_figures(test: Sprt, scores: Sequence[float]) -> dict[str, object]:
         "scores": [test.s0, test.s1],
         "blocks": len(scores),
         "mean": known(sum(scores) / len(scores)) if scores else None,
+        "elo": None if rating is None else known(rating.elo),
+        "elo95": None if rating is None else [known(rating.low), known(rating.high)],
         "counts": {f"{score:g}": count for score, count in test.counts(scores).items()},
     }
 

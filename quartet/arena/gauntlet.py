@@ -271,7 +271,11 @@ class RatingRecord(msgspec.Struct, frozen=True):
 
 def keep(file: Path, record: RatingRecord) -> None:
     """Write a rating in place of the one of the same run. Raises QuartetError and TextError."""
-    before = [other for other in read_lines(file, RatingRecord) if other.records != record.records]
+
+    def run(rating: RatingRecord) -> tuple[object, ...]:
+        return rating.records, rating.player, rating.group, rating.seed
+
+    before = [other for other in read_lines(file, RatingRecord) if run(other) != run(record)]
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, b"".join(msgspec.json.encode(r) + b"\n" for r in (*before, record)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from quartet.arena.gauntlet import OpponentGroup
 from quartet.arena.ratings import Rating
 from quartet.arena.schedule import TournamentPlan
 from quartet.arena.sprt import Sprt, block_score, expected_score
-from quartet.arena.standings import crosstable, standings
+from quartet.arena.standings import crosstable, points_against, standings
 from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.turn import UNREADABLE
@@ -112,7 +113,8 @@ class Outcome:
     def rate(self, resamples: Iterable[int]) -> tuple[list[Rating] | None, str | None]:
         """Return the ratings of all players, and why there are none.
 
-        Each of two players has the difference to the other.
+        Each of two players has the difference to the other. In a gauntlet, only the measured player
+        has a rating.
 
         Args:
             resamples: As for `plackett_luce`.
@@ -120,6 +122,10 @@ class Outcome:
         seats, players = self.config.seats, len(self.names)
         if not self.results or (self.kind == "sprt" and seats > 2):
             return None, None
+        if self.groups:
+            own = gauntlet.rate(self.results, seats).rating
+            unknown = Rating(math.nan, -math.inf, math.inf)
+            return [own, *[unknown] * (players - 1)], None
         if seats == players == 2:
             first = rating.elo(pair_scores(self.results))
             return [first, Rating(-first.elo, -first.high, -first.low)], None
@@ -156,9 +162,14 @@ def of_records(
     planned = len(gauntlet.blocks_of(groups))
     if groups and any(game.block >= planned or 0 not in game.seats for game in ordered):
         raise TextError("the games on record are not those of the plan")
+    for game in ordered:
+        if len(game.seats) != config.seats:
+            raise TextError(f"game {game.number} has {len(game.seats)} seats, not {config.seats}")
     if groups:
         tournament = msgspec.structs.replace(tournament, pairing="gauntlet")
     found = Outcome(config, kind, ordered, len(ordered), tournament, groups)
+    if ordered and found.total is not None and ordered[-1].number >= found.total:
+        raise TextError(f"game {ordered[-1].number} is not one of the plan's {found.total} games")
     known = {result.number: result for result in ordered}
     if kind == "sprt":
         found.test = test or usual_test(config.seats)
@@ -222,9 +233,11 @@ def read_test(folder: Path, seats: int) -> Sprt | None:
 
 
 def by_share(results: Sequence[GameResult], players: int) -> list[int]:
-    """Return the players by their win share, the best first."""
+    """Return the players by their win share, the best first; equal ones by their points against
+    the others."""
     lines = standings(results, players)
-    lines.sort(key=lambda line: -line.share if line.games else 0.0)
+    points = [sum(row) for row in points_against(results, players)[0]]
+    lines.sort(key=lambda line: (-line.share, -points[line.player]) if line.games else (0.0, 0.0))
     return [line.player for line in lines]
 
 

@@ -19,6 +19,8 @@ EDGE = 1e-3
 PRIOR = 0.01
 """choix's regularisation: a player that never lost gets a finite rating. Not tuned."""
 RESAMPLES = 200
+MIN_BLOCKS = 5
+"""Blocks that an interval by resampling needs. With fewer, it would be far too narrow."""
 ROUGHLY = 1e-3
 """Tolerance of choix on a resample: a change of less than 0.2 Elo."""
 LEVEL = 0.95
@@ -60,9 +62,9 @@ def elo_of_score(score: float) -> float:
 def elo(pairs: Mapping[float, float]) -> Rating:
     """Return the difference of two players by the scores of pairs, by a normal approximation.
 
-    As in fishtest's get_elo the interval is symmetric in scores, not in Elo. If all pairs scored
-    the same there is no variance. The interval is then Clopper and Pearson's, open on one side, for
-    0 or 1, else Wilson's, with pairs as trials.
+    As in fishtest's get_elo the interval is symmetric in scores, not in Elo. It is open where the
+    score reaches 0 or 1. If all pairs scored the same there is no variance. The interval is then
+    Clopper and Pearson's, open on one side, for 0 or 1, else Wilson's, with pairs as trials.
 
     Args:
         pairs: How often a score of a pair, 0 .. 1, occurred.
@@ -80,7 +82,11 @@ def elo(pairs: Mapping[float, float]) -> Rating:
         return Rating(-math.inf, -math.inf, elo_of_score(1 - bound))
     else:
         low, high = wilson(mean * number, number)
-    return Rating(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
+    return Rating(
+        elo_of_score(mean),
+        -math.inf if low < EDGE else elo_of_score(low),
+        math.inf if high > 1 - EDGE else elo_of_score(high),
+    )
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float]:
@@ -97,10 +103,11 @@ def plackett_luce(
 ) -> list[Rating]:
     """Return the ratings of all players by their places, with bootstrap intervals over blocks.
 
-    A tie counts in both orders. With two seats this is the Bradley-Terry model. If all blocks have
-    the same results there is no variance, and the interval is infinite. A player that was never
-    behind or never ahead of another has the rating of the prior, and an interval that is open on
-    one side.
+    A tie counts in both orders. With two seats this is the Bradley-Terry model. The percentiles of
+    the bootstrap are expanded by Student's distribution (Hesterberg, "What Teachers Should Know
+    About the Bootstrap", 2015). If there are fewer than MIN_BLOCKS blocks, or all have the same
+    results, the interval is infinite. A player that was never behind or never ahead of another has
+    the rating of the prior, and an interval that is open on one side.
 
     Args:
         results: Games by block.
@@ -113,21 +120,24 @@ def plackett_luce(
     """
     rankings = [[order for game in block for order in orders(game)] for block in results]
     best = _fit(rankings, players)
+    number = len(rankings)
     if len({tuple(sorted(block)) for block in rankings}) == 1:
         return [Rating(elo, -math.inf, math.inf) for elo in best]
     random = Random(seed)
-    again = [_fit(random.choices(rankings, k=len(rankings)), players, best) for _ in resamples]
-    tail = (1 - LEVEL) / 2
+    draws = resamples if number >= MIN_BLOCKS else ()
+    again = [_fit(random.choices(rankings, k=number), players, best) for _ in draws]
+    tail = _tail(number)
     pairs = {pair for block in rankings for order in block for pair in combinations(order, 2)} - {
         (player, player) for player in range(players)
     }
     ahead, behind = {first for first, _ in pairs}, {last for _, last in pairs}
     ratings = []
     for player in range(players):
-        if player in ahead & behind:
+        low, high = -math.inf, math.inf
+        if player in ahead & behind and again:
             ordered = sorted(fit[player] for fit in again)
-            low, high = (_quantile(ordered, q, best[player]) for q in (tail, 1 - tail))
-        else:
+            low, high = (_quantile(ordered, q) for q in (tail, 1 - tail))
+        elif player not in ahead & behind:
             low = _bound(rankings, best, player, 1) if player in ahead else -math.inf
             high = _bound(rankings, best, player, -1) if player in behind else math.inf
         ratings.append(Rating(best[player], low, high))
@@ -202,5 +212,13 @@ def _fit(
     return [float(value) for value in (parameters - parameters.mean()) * NATURAL]
 
 
-def _quantile(ordered: Sequence[float], q: float, default: float) -> float:
-    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else default
+def _tail(number: int) -> float:
+    """Return the part of a bootstrap over `number` blocks that lies below its expanded interval."""
+    from scipy.special import stdtrit  # noqa: PLC0415  (an extra, which choix needs, too)
+
+    student = float(stdtrit(number - 1, (1 + LEVEL) / 2))
+    return NormalDist().cdf(-student * math.sqrt(number / (number - 1)))
+
+
+def _quantile(ordered: Sequence[float], q: float) -> float:
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))]

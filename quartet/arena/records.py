@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.errors import QuartetError
+from core.errors import QuartetError, TextError
 from quartet.arena.config import GameUnit
 from quartet.arena.files import write_whole
 from quartet.arena.store import PLANS, ResultStore, parse_lines, read_plan
@@ -87,11 +87,20 @@ def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
 
     Raises:
         QuartetError: The folder holds no run.
-        TextError: Its records are damaged.
+        TextError: Its records are damaged: a line cannot be read, a game is recorded twice, or has
+            a player that the plan does not have.
     """
     plan = read_plan(folder / Records.PLAN)
     file = folder / Records.LINES
     try:
-        return plan, list(parse_lines(file, file.read_bytes(), GameResult))
+        results = list(parse_lines(file, file.read_bytes(), GameResult))
     except OSError as error:
         raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
+    players, numbers = range(len(plan.get("players", ()))), set()
+    for game in results:
+        if game.number in numbers:
+            raise TextError(f"{folder}: game {game.number} is recorded twice")
+        if players and not all(player in players for player in game.seats):
+            raise TextError(f"{folder}: game {game.number} has a player that the run does not have")
+        numbers.add(game.number)
+    return plan, results

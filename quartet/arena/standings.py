@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from statistics import fmean, stdev
 
 from quartet.arena.unit import GameResult, Use
@@ -103,3 +104,20 @@ def crosstable(results: Iterable[GameResult], players: int) -> list[list[float]]
         points[a][b] += result.shares[0]
         points[b][a] += result.shares[1]
     return points
+
+
+def points_against(
+    games: Iterable[GameResult], players: int
+) -> tuple[list[list[float]], list[list[int]]]:
+    """Return the points of each player (row) against each other (column), and the seats counted.
+
+    A seat has 1 point against a seat that finished behind it, half a point against an equal one.
+    """
+    points = [[0.0] * players for _ in range(players)]
+    number = [[0] * players for _ in range(players)]
+    for game in games:
+        seats = [(player, p or 0) for player, p in zip(game.seats, game.places, strict=True)]
+        for (player, place), (other, behind) in permutations(seats, 2):
+            points[player][other] += ((place < behind) + (place <= behind)) / 2
+            number[player][other] += 1
+    return points, number

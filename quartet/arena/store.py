@@ -29,6 +29,8 @@ from quartet.judge.turn import UNREADABLE
 
 PLANS = ("run.json", "plan.json")
 """File names of plans: of games, and of all other work."""
+SELFPLAY_GAMES = 32
+"""Games of a unit of self-play: at least half a second of work at a thousand nodes per move."""
 GOAL = "goal.json"
 
 

@@ -126,10 +126,16 @@ class GameResult(msgspec.Struct, frozen=True):
     forfeits: tuple[Forfeit, ...] = msgspec.field(name="fouls", default=())
 
     def __post_init__(self) -> None:
-        """Raise ValueError, which msgspec reports as invalid data, if a seat lacks a value."""
+        """Raise ValueError, which msgspec reports as invalid data, for values that do not fit."""
         each = (self.scores, self.places, self.shares, self.use)
         if any(len(values) != len(self.seats) for values in each):
             raise ValueError("not every seat has a score, a place, a share and a use")
+        if self.number < 0 or self.block < 0:
+            raise ValueError("the number of a game and of its block is 0 or more")
+        if not all(0 <= share <= 1 for share in self.shares):
+            raise ValueError("a share is from 0 to 1")
+        if not all(0 <= forfeit.seat < len(self.seats) for forfeit in self.forfeits):
+            raise ValueError("a seat that does not exist forfeited")
 
     def share_of(self, player: int) -> float:
         """Return the win share of a player's first seat."""

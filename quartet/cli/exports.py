@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from core.errors import QuartetError
+from core.errors import QuartetError, printable
 from quartet.arena.outcome import Outcome
 from quartet.arena.records import log_name
 from quartet.arena.unit import GameResult
@@ -50,6 +50,10 @@ def as_csv(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
         "nodes",
         "forfeited",
         "log",
+        "searches",
+        "search_seconds",
+        "reason",
+        "overloaded",
     ]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -79,6 +83,10 @@ def _seat_row(game: GameResult, seat: int, names: Sequence[str], log: Path) -> d
         "nodes": use.nodes,
         "forfeited": sum(use.lost.values()),
         "log": log,
+        "searches": use.searches,
+        "search_seconds": use.search_seconds,
+        "reason": game.reason,
+        "overloaded": game.overloaded,
     }
 
 
@@ -97,13 +105,18 @@ def as_text(folder: Path, games: Sequence[GameResult], found: Outcome) -> str:
             "Plies": str(game.plies),
             "Termination": game.reason,
         }
-        head = "".join(f'[{name} "{value}"]\n' for name, value in tags.items())
+        head = "".join(f'[{name} "{_quoted(value)}"]\n' for name, value in tags.items())
         try:
             body = log.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise QuartetError(f"cannot read {log}: {error.strerror}") from error
         parts.append(f"{head}\n{body.rstrip()}\n\n")
     return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Return a text in one line, with quotes and backslashes escaped as in PGN."""
+    return printable(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 EXPORTS: dict[str, Callable[[Path, Sequence[GameResult], Outcome], str]] = {

@@ -213,6 +213,9 @@ def play(
     config = settings.config(game, players)
     kinds, total = kinds_of(game, config.names), gauntlet.total(groups)
     more = {"tables": plan} | ({"games": total} if kind == KIND else {})
+    file = gauntlet.FOLDER / f"{game}.jsonl"
+    if kind == KIND:
+        read_lines(file, RatingRecord)  # a damaged file is an error before the games
     with settings.records(kind, config, **more) as records:
         results = run_options.run(
             settings,
@@ -224,7 +227,8 @@ def play(
         )
         found = outcome.of_records(records.plan, results)
         scores = figures(found)
-        file = gauntlet.FOLDER / f"{game}.jsonl"
+        if not settings.as_json:
+            show(tables.wide(Console(highlight=False)), found, records.folder)
         if kind == KIND:
             record = record_of(found, settings, records.folder)
             gauntlet.keep(file, record)
@@ -238,10 +242,8 @@ def play(
                 "halves": scores.pop("groups"),
                 **scores,
             }
-        if not settings.as_json:
-            show(tables.wide(Console(highlight=False)), found, records.folder)
-            if kind == KIND:
-                print(f"rating kept in {file}")
+        if kind == KIND and not settings.as_json:
+            print(f"rating kept in {file}")
         settings.keep_note(
             records,
             len(results),
@@ -332,10 +334,12 @@ def show(console: Console, found: Outcome, folder: Path) -> None:
 def rating_text(result: GauntletResult, number: int) -> str:
     """Return a rating in words."""
     share, rating = f"{100 * result.share:.1f} %", result.rating
+    bounds = tables.interval(rating)
     if not math.isfinite(rating.elo):
-        return f"{share} of the wins in {number} games"
-    low, high = (f"{b:+.0f}" if math.isfinite(b) else "?" for b in (rating.low, rating.high))
-    return f"Elo {rating.elo:+.0f} ({low} .. {high}), {share} in {number} games"
+        elo = "" if bounds == "-" else f", Elo {bounds}"
+        return f"{share} of the wins in {number} games{elo}"
+    known = "interval unknown" if bounds == "-" else bounds
+    return f"Elo {tables.elo_text(rating.elo)} ({known}), {share} in {number} games"
 
 
 def report(

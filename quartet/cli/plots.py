@@ -25,6 +25,8 @@ from quartet.judge.logs import jsonl
 from quartet.judge.seats.versions import short
 from quartet.judge.turn import UNREADABLE
 
+EDGE = 50
+"""Elo between the highest or lowest bound of a rating and the edge of the chart."""
 LOGS = 400
 """Logs whose times are read, evenly spread over the run."""
 
@@ -70,23 +72,32 @@ def tuning(
 def ratings_over_time(groups: Mapping[str, Sequence[RatingRecord]], title: str, file: Path) -> None:
     """Draw kept ratings with 95 % intervals, a curve per group that can be compared.
 
+    An open interval reaches the edge of the chart. A rating that is infinite is drawn at its bound.
     Raises QuartetError.
     """
     figure = _figure(1)
     (axes,) = figure.axes
     names: list[str] = []
+    finite = [value for lines in groups.values() for line in lines for value in _finite(line)]
+    bottom, top = min(finite, default=0) - EDGE, max(finite, default=0) + EDGE
     for group, lines in groups.items():
-        known = [(line, line.elo) for line in lines if line.elo is not None]
-        low = [0 if line.low is None else elo - line.low for line, elo in known]
-        high = [0 if line.high is None else line.high - elo for line, elo in known]
+        known = [(line, _finite(line)[0]) for line in lines if _finite(line)]
+        low = [elo - (bottom if r.low is None else r.low) for r, elo in known]
+        high = [(top if r.high is None else r.high) - elo for r, elo in known]
         places = range(len(names), len(names) + len(known))
         middle = [elo for _, elo in known]
         axes.errorbar(places, middle, yerr=[low, high], marker="o", capsize=4, label=group)
-        names += [f"{line.day}\n{short(line.player)}" for line, _ in known]
+        names += [f"{rating.day}\n{short(rating.player)}" for rating, _ in known]
+    axes.set_ylim(bottom, top)
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
     axes.set(ylabel="Elo against the standing opponents")
     axes.legend()
     _save(figure, title, file)
+
+
+def _finite(rating: RatingRecord) -> list[float]:
+    """Return the rating and its bounds, as far as they are finite."""
+    return [value for value in (rating.elo, rating.low, rating.high) if value is not None]
 
 
 def losses(source: Path, file: Path) -> None:
@@ -149,7 +160,7 @@ def _draw(axes: Any, curves: Sequence[Curve]) -> None:
             axes.fill_between(curve.games, low, high, alpha=0.15, color=line.get_color())
         for bound, name in zip(curve.bounds or (), ("H0", "H1"), strict=False):
             axes.axhline(bound, color="grey", linestyle="--", linewidth=0.8)
-            axes.annotate(name, (0, bound))
+            axes.annotate(name, (0, bound), xycoords=("axes fraction", "data"))
     axes.set(xlabel="games", ylabel={"share": "win share"}.get(curves[0].unit, curves[0].unit))
     if curves[0].low:
         axes.set_ylim(bottom, top)

@@ -49,7 +49,10 @@ def curve_table(records: Sequence[RatingRecord]) -> RenderableType:
             record.day,
             versions.short(record.player),
             record.commit[: versions.SHORT] + ("+" if "," in record.commit else ""),
-            *("" if v is None else f"{v:+.0f}" for v in (record.elo, record.low, record.high)),
+            *(
+                "" if v is None else tables.elo_text(v)
+                for v in (record.elo, record.low, record.high)
+            ),
             f"{100 * record.share:.1f}",
             str(record.games),
         )

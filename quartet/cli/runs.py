@@ -15,10 +15,11 @@ import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from core.errors import QuartetError, TextError
+from core.errors import QuartetError
 from quartet.arena import catalogue, records, tuning
 from quartet.arena.catalogue import RESULTS, Filter, RecordedRun
 from quartet.arena.outcome import Outcome
+from quartet.arena.standings import points_against
 from quartet.arena.unit import GameResult
 from quartet.cli import gauntlet, outcomes, plots, tables, tune
 from quartet.cli.exports import EXPORTS
@@ -81,7 +82,8 @@ def command(
     """List the runs in runs/, or print the table of the run in FOLDER, finished or not.
 
     Records are only read, so an active run is not disturbed. Options that select games apply to
-    lists and exports; the table is always of the whole run. FOLDER may also be a folder of runs,
+    lists and exports; the table is always of the whole run. Games after the decision of a
+    sequential test do not count, and are not listed. FOLDER may also be a folder of runs,
     or, for --plot, a file of losses that `quartet train` wrote (OUT.losses.jsonl).
 
     \b
@@ -90,8 +92,10 @@ def command(
     quartet runs runs/ataxx-sprt-1a2b3c4d --export csv > games.csv
     quartet runs runs/ataxx-sprt-1a2b3c4d --plot run.svg
     """
-    if export is not None and as_json:
-        raise QuartetError("--export and --json exclude each other: pass one")
+    ways = {"--watch": watch, "--plot": plot, "--export": export, "--json": as_json}
+    given = [name for name, value in ways.items() if value]
+    if len(given) > 1:
+        raise QuartetError(f"{given[0]} and {given[1]} exclude each other: pass one")
     folder = folder or HOME
     if folder.is_file():
         _plot_losses(folder, plot)
@@ -110,14 +114,16 @@ def command(
         "--opening": opening is not None,
         "--plies": plies,
     }
+    for name in (name for name, value in of_games.items() if value and (watch or plot)):
+        raise QuartetError(f"{given[0]} shows the whole run: omit {name}")
     if not any(of_games.values()):
-        for name in (name for name, given in filters.items() if given):
+        for name in (name for name, value in filters.items() if value):
             raise QuartetError(f"{name} selects games for {', '.join(of_games)}: add one of these")
     if not catalogue.is_run(folder):
         _reject({**of_games, "--watch": watch, "--plot": plot}, folder, "holds no run")
         show_list(folder, as_json=as_json)
         return
-    run = read(folder)
+    run = catalogue.read(folder)
     if not run.shown:
         _reject(of_games, folder, f"is a run of {run.kind}")
     if watch:
@@ -136,8 +142,7 @@ def command(
         raise QuartetError(f"no player is called {player!r}; there are: {', '.join(found.names)}")
     if result is not None and player is None:
         raise QuartetError("--result is of a player: name one with --player")
-    in_order = sorted(run.results, key=lambda game: game.number)
-    taken = [game for game in in_order if chosen.takes(game, found.names)]
+    taken = [game for game in found.results if chosen.takes(game, found.names)]
     if plot is not None:
         plots.run(found, folder, plot)
         return
@@ -168,24 +173,7 @@ def command(
     for lines in parts.values():
         console.print(tables.rows(lines))
     if list_games:
-        console.print(f"{len(taken)} of {len(run.results)} games")
-
-
-def read(folder: Path) -> RecordedRun:
-    """Return the records in a folder. Raises QuartetError, also if its tables would be wrong: a
-    game is recorded twice, or a player does not exist."""
-    run = catalogue.read(folder)
-    if run.shown:
-        players, numbers = range(len(run.plan.get("players", ()))), set()
-        for game in run.results:
-            if game.number in numbers:
-                raise TextError(f"{folder}: game {game.number} is recorded twice")
-            if not all(player in players for player in game.seats):
-                raise TextError(
-                    f"{folder}: game {game.number} has a player that the run does not have"
-                )
-            numbers.add(game.number)
-    return run
+        console.print(f"{len(taken)} of {len(found.results)} games")
 
 
 def _state(run: RecordedRun, found: Outcome | None) -> dict[str, Any]:
@@ -251,7 +239,7 @@ def show_list(folder: Path, *, as_json: bool) -> None:
 def _listed(path: Path) -> dict[str, Any]:
     """Return a line of the list; for damaged records the error is its state."""
     try:
-        run = read(path)
+        run = catalogue.read(path)
         line = catalogue.listed(path, run, run.outcome() if run.shown else None)
     except QuartetError as error:
         return {"folder": str(path), "kind": "?", "state": str(error)}
@@ -261,12 +249,13 @@ def _listed(path: Path) -> dict[str, Any]:
 
 def _print_plan(run: RecordedRun, *, as_json: bool) -> None:
     state = catalogue.state_of(run, None)
+    unit = "games" if run.kind == "selfplay" else "units"
     if as_json:
-        print(json.dumps({"plan": run.plan, "units": run.samples, "state": state}))
+        print(json.dumps({"plan": run.plan, unit: run.samples, "state": state}))
         return
     for name, value in run.plan.items():
         print(f"{name}: {value}")
-    print(f"{run.samples} units on record; {_state_word(state)}")
+    print(f"{run.samples} {unit} on record; {_state_word(state)}")
 
 
 def _show_tuning(run: RecordedRun, plot: Path | None, *, as_json: bool) -> None:
@@ -314,7 +303,7 @@ def row(folder: Path, game: GameResult, found: Outcome) -> dict[str, Any]:
 
 def _crosstable(games: Sequence[GameResult], found: Outcome) -> list[dict[str, Any]]:
     """Return the points of each player against each other, and out of how many."""
-    points, number = catalogue.points_against(games, len(found.names))
+    points, number = points_against(games, len(found.names))
     return [
         {
             "player": name,
@@ -335,7 +324,10 @@ def _bounds(text: str | None) -> tuple[int | None, int | None]:
     most = most if dots else least
     if not all(not part or part.isdecimal() for part in (least, most)) or not (least or most):
         raise QuartetError(f"--plies wants LEAST..MOST, not {text!r}")
-    return (int(least) if least else None), (int(most) if most else None)
+    bounds = (int(least) if least else None), (int(most) if most else None)
+    if bounds[0] is not None and bounds[1] is not None and bounds[0] > bounds[1]:
+        raise QuartetError(f"--plies wants LEAST..MOST, and {least} is more than {most}")
+    return bounds
 
 
 # Watching
@@ -347,7 +339,7 @@ def follow(folder: Path) -> None:
     drawn = -1
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while True:
-            run = read(folder)
+            run = catalogue.read(folder)
             found = run.outcome()
             if console.is_terminal:
                 live.update(_view(run, found), refresh=True)
@@ -355,8 +347,10 @@ def follow(folder: Path) -> None:
                 drawn = len(run.results)
                 print(f"quartet: {_progress(run, found)}", file=sys.stderr, flush=True)
             if not run.active:
-                return
+                break
             time.sleep(PROBE_SECONDS)
+    if not sys.stdout.isatty():
+        tables.wide(Console(highlight=False)).print(_view(run, found))
 
 
 def _view(run: RecordedRun, found: Outcome) -> RenderableType:

@@ -12,6 +12,7 @@ from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import runner
 from quartet.arena.fingerprints import engine_fingerprint
+from quartet.arena.store import SELFPLAY_GAMES
 from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
 from quartet.cli.run_options import worker_options
@@ -26,7 +27,7 @@ from quartet.training.samples import SampleStore
     "--games",
     type=click.IntRange(min=1),
     required=True,
-    help=f"Games, rounded up to a multiple of {selfplay.GAMES}.",
+    help=f"Games, rounded up to a multiple of {SELFPLAY_GAMES}.",
 )
 @click.option(
     "--nodes", type=click.IntRange(min=1), default=2000, show_default=True, help="Nodes per search."
@@ -106,7 +107,7 @@ def command(
         def made() -> int:
             return sum(batch.positions for batch in store.done.values())
 
-        units = -(-games // selfplay.GAMES)
+        units = -(-games // SELFPLAY_GAMES)
         store.keep_goal(units)
         before, started = made(), time.monotonic()
 

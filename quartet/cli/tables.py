@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.markup import escape
 from rich.table import Table as Grid
 
@@ -73,10 +73,14 @@ def table(
 
 
 def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
-    """Return an empty table; columns named in `left` are left-aligned, others right-aligned."""
+    """Return an empty table; columns named in `left` are left-aligned, others right-aligned.
+
+    On a narrow terminal, cells are folded, the widest columns first, so that nothing is cut.
+    """
     found = Grid(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        found.add_column(cell(column), justify="left" if column in left else "right", no_wrap=True)
+        justify: JustifyMethod = "left" if column in left else "right"
+        found.add_column(cell(column), justify=justify, overflow="fold")
     return found
 
 
@@ -101,7 +105,7 @@ def cell(value: object) -> str:
 
 def elo_text(elo: float) -> str:
     """Return a rating, a dash if it is infinite."""
-    return f"{elo:+.0f}" if math.isfinite(elo) else "-"
+    return f"{round(elo):+d}" if math.isfinite(elo) else "-"
 
 
 def interval(rating: Rating) -> str:
@@ -109,10 +113,10 @@ def interval(rating: Rating) -> str:
     if math.isinf(rating.high) and math.isinf(rating.low):
         return "-"
     if math.isinf(rating.high):
-        return f"above {rating.low:+.0f}"
+        return f"above {elo_text(rating.low)}"
     if math.isinf(rating.low):
-        return f"below {rating.high:+.0f}"
-    return f"{rating.low:+.0f} .. {rating.high:+.0f}"
+        return f"below {elo_text(rating.high)}"
+    return f"{elo_text(rating.low)} .. {elo_text(rating.high)}"
 
 
 def figure(value: float, digits: int) -> str:

@@ -15,10 +15,9 @@ from core.limits import Limits
 from core.nn.contract import FIRST, OFF_PATH, PLAYED, ForgetfulSearcher, OwnSamples, Training
 from quartet import registry
 from quartet.arena.cores import pin
+from quartet.arena.store import SELFPLAY_GAMES
 from quartet.training.samples import TAIL, Batch, MadeSamples
 
-GAMES = 32
-"""Games of a unit: at least half a second of work at a thousand nodes per move."""
 PLAYER = "bot"
 """The player that plays itself by default."""
 LASTING = 4
@@ -60,8 +59,8 @@ class SelfplayUnit(msgspec.Struct, frozen=True, kw_only=True):
 
 def schedule(settings: SelfplayUnit, games: int) -> Iterator[SelfplayUnit]:
     """Yield units with at least `games` games, with the settings of a unit."""
-    for number in range(-(-games // GAMES)):
-        yield msgspec.structs.replace(settings, number=number, games=GAMES)
+    for number in range(-(-games // SELFPLAY_GAMES)):
+        yield msgspec.structs.replace(settings, number=number, games=SELFPLAY_GAMES)
 
 
 def play(unit: SelfplayUnit, cores: tuple[int, ...] | None = None) -> MadeSamples:

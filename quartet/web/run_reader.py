@@ -15,13 +15,13 @@ from typing import Any
 import msgspec
 
 from core.errors import QuartetError
-from quartet.arena import catalogue, outcome, ratings, records, tuning
+from quartet.arena import catalogue, outcome, records, tuning
 from quartet.arena.catalogue import RecordedRun, known
 from quartet.arena.curves import Curve, curves
 from quartet.arena.outcome import Outcome
 from quartet.arena.ratings import Rating
 from quartet.arena.records import Records
-from quartet.arena.standings import by_seat
+from quartet.arena.standings import by_seat, points_against
 from quartet.arena.store import PLANS, ResultStore, read_plan
 from quartet.arena.unit import GameResult
 from quartet.judge import game as games
@@ -276,7 +276,7 @@ class RunReader:
         if self._rated is None and (is_pair or found.kind == "sprt"):
             self._rated = found.rate(())  # quick: a pair needs no resamples
         rated, note = self._rated or (None, None)
-        points, number = catalogue.points_against(found.results, len(found.names))
+        points, number = points_against(found.results, len(found.names))
         figures = catalogue.figures(found.results, found.names, rated)
         shown |= {
             "standings": [
@@ -292,10 +292,6 @@ class RunReader:
         }
         if found.test is not None:
             shown["test"] = catalogue.test_figures(found.test, found.scores)
-            pairs = {s: n for s, n in found.test.counts(found.scores).items() if n}
-            if found.config.seats == 2 and pairs:
-                rating = ratings.elo(pairs)
-                shown["test"]["elo"] = list(map(known, (rating.elo, rating.low, rating.high)))
         return shown
 
 

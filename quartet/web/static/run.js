@@ -1,6 +1,6 @@
 // One run: its state and verdict, and its tables and charts as it grows.
 import { drawCharts, keepZoom } from "./run_charts.js";
-import { crosstable, gamesTable, hidden, standings } from "./run_tables.js";
+import { crosstable, eloInterval, gamesTable, hidden, standings } from "./run_tables.js";
 import { ACTIVE, areShown, kindText, ofText, resultsSwitch, stateText, tellSwitch } from "./runs.js";
 import { entitle, fill, follow, get, guarded, h, number, percent, query, readdress, t, update } from "./page.js";
 
@@ -9,10 +9,8 @@ const FILTERS = ["player", "result", "forfeit", "opening", "least", "most", "sor
 const SLOW_TABS = ["charts", "games"]; // drawn again at most every 2 s
 
 /** Elo with its 95 % interval; only a bound if one side won all games. */
-const eloText = ([elo, low, high]) =>
-  elo != null
-    ? `${t("elo95")}: ${number(elo, 1)} (${number(low, 1)} … ${number(high, 1)})`
-    : `${t("elo95")}: ${low != null ? `> ${number(low, 1)}` : `< ${number(high, 1)}`}`;
+const eloText = ({ elo, elo95 }) =>
+  `${t("elo95")}: ${elo == null ? eloInterval(elo95, 1) : `${number(elo, 1)} (${eloInterval(elo95, 1)})`}`;
 
 /** A filter that the server takes: it needs a player for a result. */
 const complete = filter => ({ ...filter, result: filter.player ? filter.result : null });
@@ -77,7 +75,7 @@ export async function run(main, { path: [name], parameters }) {
               `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join("; ")})`,
               t("test_of", { a: percent(test.scores[1], 2), b: percent(test.scores[0], 2) }),
               t("blocks", { n: test.blocks }),
-              ...(test.elo ? [eloText(test.elo)] : []),
+              ...(test.elo95 ? [eloText(test)] : []),
             ].join(", "),
           )
         : null,

@@ -5,11 +5,13 @@ const Z95 = 1.96; // half a 95 % interval, in standard errors
 const playersOf = found => [...(found.names || [])].sort();
 export const hidden = () => h("p", { class: "dim", id: "hidden-results" }, t("results_hidden"));
 
-/** A rating with its interval, which is open on one side for a player that has won or lost everything. */
+/** The 95 % interval of a rating in words, "" if it is open on both sides. */
+export function eloInterval(elo95, digits) {
+  const [low, high] = (elo95 || [null, null]).map(x => (x == null ? null : number(x, digits)));
+  return low && high ? `${low} … ${high}` : low ? t("elo_above", { x: low }) : high ? t("elo_below", { x: high }) : "";
+}
 function eloCell({ elo, elo95 }) {
-  const [low, high] = (elo95 || [null, null]).map(x => (x == null ? null : number(x, 0)));
-  const interval =
-    low && high ? `${low} … ${high}` : low ? t("elo_above", { x: low }) : high ? t("elo_below", { x: high }) : "";
+  const interval = eloInterval(elo95, 0);
   return elo == null ? interval || "–" : [number(elo, 0), h("span", { class: "dim" }, " " + interval)];
 }
 
