@@ -116,6 +116,16 @@ def test_the_status_says_what_the_match_waits_for(tab: Tab) -> None:
     tab.find('#status:has-text("Starting the players")').wait_for()
 
 
+def test_a_hint_is_shown_until_the_next_move(tab: Tab) -> None:
+    tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))
+    assert tab.state() == "asking"
+    tab.find("#hint").click()
+    expect(tab.find("#said")).to_contain_text("Hint")
+    for cell in ("1 1", "2 2"):
+        tab.page.mouse.click(*tab.place(cell))
+    expect(tab.find("#said")).to_be_empty(timeout=4000)  # a message stays for 8 s
+
+
 def test_a_late_hint_is_not_shown(tab: Tab) -> None:
     """It was meant for the position before the moves that were played meanwhile."""
     tab.start("ataxx", ("person", ""), ("engine:greedy", "nodes:50"))

@@ -126,6 +126,28 @@ def test_plies_count_from_one(tab: Tab) -> None:
     }
 
 
+def test_sentences_about_a_side_are_translated_whole(tab: Tab) -> None:
+    cases = {
+        "complaint": (
+            "line 19: FIRST has 48 cells, by the rules 0",
+            "Строка 19: у игрока Первый записано 48 (клетки), а по правилам 0",
+        ),
+        "error": (
+            "line 5: FIRST moves, but it is the other's turn",
+            "Строка 5: ходит Первый, хотя очередь другого",
+        ),
+    }
+    answer = json.dumps({key: english for key, (english, _) in cases.items()})
+    switch(tab, "ru")
+    assert tab.page.evaluate(PARSED, answer) == {key: own for key, (_, own) in cases.items()}
+
+
+def test_one_has_no_plural(tab: Tab) -> None:
+    said = "async n => (await import('./static/language.js')).t('turns_over', { n })"
+    assert tab.page.evaluate(said, 1) == "finished after 1 turn"
+    assert tab.page.evaluate(said, 21) == "finished after 21 turns"
+
+
 def test_numbers_of_the_server_have_a_decimal_comma_in_russian(tab: Tab) -> None:
     """Names and what a program has said stay as they are."""
     cases = {

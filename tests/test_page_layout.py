@@ -94,6 +94,19 @@ def test_a_player_sees_everything_without_scrolling(tab: Tab, game: str) -> None
     assert is_used(tab)
 
 
+@pytest.mark.parametrize(("size", "quarters"), [((360, 740), 0), ((412, 915), 1), ((1280, 800), 0)])
+def test_a_board_is_turned_if_that_makes_its_cells_larger(
+    browser: Any, server: Server, size: tuple[int, int], quarters: int
+) -> None:
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+    tab = Tab(context, server)
+    tab.enter("#/")
+    usual = """async cells => (await import("./static/board.js")).usualQuarters({ cells })"""
+    cells = [[f"{x} {y}", x, y] for x in range(17) for y in range(10)]
+    assert tab.page.evaluate(usual, cells) == quarters
+    context.close()
+
+
 @pytest.mark.parametrize("language", ["en", "ru", "ko"])
 def test_the_header_has_one_line(tab: Tab, language: str) -> None:
     tab.find("#language").select_option(language)

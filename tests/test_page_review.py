@@ -377,3 +377,7 @@ def test_few_decisions_have_no_accuracy(tab: Tab) -> None:
     opened(tab, tab.page.url.rpartition("/")[2])
     for row in tab.find("#sums tbody tr").all():
         assert row.locator("td").nth(1).inner_text() == "too few decisions"
+    tab.find("#last").click()
+    expect(tab.find("#now")).to_contain_text("resigned")
+    assert tab.find("#now .label, #now .best-move").count() == 0, "to resign is no move"
+    assert tab.find(".list .label.foul").count() == 0

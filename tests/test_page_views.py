@@ -327,6 +327,14 @@ def test_ratings_come_into_the_shown_table(browser: Any, server: Server) -> None
     tab.page.context.close()
 
 
+def test_a_finished_test_is_inconclusive(browser: Any, server: Server) -> None:
+    tab = Tab(browser.new_context(locale="en-GB"), server)
+    tab.enter("#/run/one")
+    expect(tab.find("#verdict b")).to_have_text("Inconclusive")
+    expect(tab.find("#verdict")).to_contain_text("Elo (95 % interval): ")
+    tab.page.context.close()
+
+
 def test_a_chart_writes_numbers_in_the_chosen_language(browser: Any, server: Server) -> None:
     """Not in the browser's, which may be another one."""
     tab = Tab(browser.new_context(locale="en-GB"), server)

@@ -8,6 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.page import Server, Tab, quartet, serving, sprt
 
@@ -60,6 +61,16 @@ def test_a_match_of_bots_starts_at_a_speed_that_one_can_follow(tab: Tab) -> None
     assert tab.ask("matches/" + match)["delay"] == 0
     tab.find("#end").click()
     tab.find("#end").click()
+
+
+def test_equal_names_are_told_apart(tab: Tab) -> None:
+    tab.start("ataxx", *2 * [("engine:greedy", "nodes:50")], seed="4")
+    tab.find('#status[data-state="over"]').wait_for()
+    match = tab.page.url.rpartition("/")[2]
+    places = tab.ask("matches/" + match)["view"]["result"]["places"]
+    winner = ("FIRST", "SECOND")[places.index(1)]
+    tab.go("#/watch")
+    expect(tab.find("#finished li").first).to_contain_text(f"{winner} greedy wins")
 
 
 def test_a_finished_game_plays_by_itself(tab: Tab) -> None:

@@ -153,7 +153,7 @@ def test_programs_resume_if_they_are_named_again(tmp_path: Path) -> None:
     with serving("--data", data) as page:
         state = page.state(match)
         assert state["ended"] is True
-        assert "--player mine=COMMAND" in state["error"]
+        assert '--player "mine=COMMAND"' in state["error"]
         assert len(state["view"]["turns"]) == asking["step"]
         kill(page)
     with serving("--data", data, "--player", named) as page:

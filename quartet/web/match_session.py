@@ -85,7 +85,7 @@ class MatchSession:
             if who.kind == "program":
                 if who.name not in programs:
                     # in the data folder it is still running
-                    record.error = f"to resume, restart with --player {who.name}=COMMAND"
+                    record.error = f'to resume, restart with --player "{who.name}=COMMAND"'
                     record.ended = True
                     return
                 record.seats[seat] = who._replace(command=programs[who.name])

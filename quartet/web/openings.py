@@ -257,7 +257,7 @@ class Index:
     def _add(self, log: Found) -> None:
         """Read a log. Raises QuartetError, OSError and more if it cannot be read."""
         data = log.file.read_bytes()
-        if data.lstrip()[:1] == b"{":
+        if jsonl.begins(data):
             read = jsonl.read_log(data)
             if read.header.game != self._game.info.name or read.result is None:
                 return

@@ -19,7 +19,7 @@ from quartet.arena import catalogue, outcome, records, tuning
 from quartet.arena.catalogue import RecordedRun, known
 from quartet.arena.curves import Curve, curves
 from quartet.arena.outcome import Outcome
-from quartet.arena.ratings import Rating
+from quartet.arena.ratings import RESAMPLES, Rating
 from quartet.arena.records import Records
 from quartet.arena.standings import by_seat, points_against
 from quartet.arena.store import PLANS, ResultStore, read_plan
@@ -38,8 +38,6 @@ SMALL = 2**20
 """Bytes of records that are read for the list of runs alone."""
 REMARK = re.compile(r"ply (\d+), (.*?): (.*)")
 """A line of the record of standard error: ply, player and text."""
-RESAMPLES = 50
-"""Bootstrap resamples for the intervals of ratings of more than two players."""
 FILES = (
     *PLANS,
     *(Records.LINES, ResultStore.LINES),

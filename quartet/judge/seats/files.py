@@ -82,7 +82,7 @@ def judged(file: AnswerFile, outcome: ProcessResult, seconds: float, megabytes: 
         seconds: Limit of wall clock.
         megabytes: Limit of memory.
     """
-    stderr = outcome.stderr[:STDERR_RECORDED].decode("latin-1")
+    stderr = outcome.stderr[:STDERR_RECORDED].decode("utf-8", "replace")
     found: dict[str, Any] = {
         "output": None if file.data is None else file.data.decode("latin-1"),
         "output_size": file.size,

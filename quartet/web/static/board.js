@@ -53,10 +53,14 @@ const turned = (quarters, [x, y]) => {
   return [x, y];
 };
 
-/** Quarter turns that a board has unasked: one if its cells would be too small for a finger on this screen. */
+/** Quarter turns that a board has unasked: one if its cells would be too small for a finger on this screen, and larger
+    when it is turned. */
 export function usualQuarters(board) {
   const size = k => Math.max(...board.cells.map(c => c[k])) - Math.min(...board.cells.map(c => c[k])) + 2;
-  return innerWidth / size(1) < 24 && size(2) < size(1) ? 1 : 0;
+  const room = Math.max(300, innerHeight - 391); // as in page.css
+  const cell = (wide, high) => Math.min(innerWidth / wide, room / high);
+  const flat = cell(size(1), size(2));
+  return flat < 24 && cell(size(2), size(1)) > 1.1 * flat ? 1 : 0;
 }
 
 /** Layout of the board: places (name -> [x, y]), view box, labels, hands. */

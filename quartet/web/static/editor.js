@@ -56,7 +56,7 @@ export async function board(main, { parameters, games, kept }) {
       found = draft || position.over ? null : engine.best;
     if (found?.shares) bar.show(view, found.shares);
     else if (found?.score != null && labels.length === 2)
-      bar.show(view, ...scoreValue(position.to_move, found.score, Math.max(1, Math.abs(found.score))));
+      bar.show(view, ...scoreValue(position.to_move, found.score, position.board.cells.length));
     else bar.show(view, engine.running && !draft ? [] : null);
   }
 

@@ -124,7 +124,8 @@ class EnginePanel {
     this.error.textContent = analysis?.error || "";
     this.error.hidden = !analysis?.error;
     const lines = analysis?.lines || [];
-    lines.forEach((l, i) => this.showLine((this.rows[i] ??= this.row()), l, analysis.source));
+    const byShare = lines.every(l => l.share != null); // of four players, an engine may know only the best line's
+    lines.forEach((l, i) => this.showLine((this.rows[i] ??= this.row()), l, byShare, analysis.source));
     for (const row of this.rows.splice(lines.length)) row.element.remove();
   }
 
@@ -136,9 +137,9 @@ class EnginePanel {
   }
 
   /** Update a row in place: a click or the focus on a move must not get lost. */
-  showLine(row, l, source) {
+  showLine(row, l, byShare, source) {
     row.tag.textContent = l.rank;
-    row.value.textContent = l.share != null ? percent(l.share) : number(l.score);
+    row.value.textContent = byShare ? percent(l.share) : number(l.score);
     row.facts.textContent = [
       l.depth ? t("depth", { depth: l.depth }) : "",
       l.visits ? t("visits", { n: many(l.visits) }) : "",

@@ -153,6 +153,8 @@ export class Exercise {
     if (good) Object.assign(mine, { done: true, solved: mine.solved + !mine.again });
     this.show();
     this.draw();
+    const { top, bottom } = this.element.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) say(mine.said()); // on a phone, the board has all the room
   }
 
   /** End the exercise. */

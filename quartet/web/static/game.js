@@ -428,11 +428,8 @@ export class GraphPanel {
     drawGraph(this.svg, data);
     this.legend.replaceChildren(
       ...data.curves.map(({ seat, points }) => {
-        const last = points.findLast(p => p != null);
-        return seatTag(
-          seat,
-          who(view, seat) + (data.percent && last != null ? ` ${percent(points[data.at] ?? last)}` : ""),
-        );
+        const share = data.at == null ? points.findLast(p => p != null) : points[data.at];
+        return seatTag(seat, who(view, seat) + (data.percent && share != null ? ` ${percent(share)}` : ""));
       }),
       data.times?.length ? h("span", { class: "dim" }, t("time_bars")) : "",
     );

@@ -51,7 +51,7 @@ export function tellTurn(now, view, i, r, d, line) {
     h("p", {}, facts.join("; ")),
   );
   if (r?.shares) now.append(h("p", { class: "dim" }, sharesText(view, r.shares)));
-  if (r) now.append(...advice(turn, r, d, line));
+  if (r && turn.verdict !== "resigned") now.append(...advice(turn, r, d, line));
   if (r?.overlooked?.length)
     now.append(
       h(
@@ -69,7 +69,10 @@ export function tellTurn(now, view, i, r, d, line) {
         { class: "dim" },
         t("took") +
           " " +
-          r.harm.map((x, s) => `${view.labels[s]} ${x > 0 ? "−" : "+"}${percent(Math.abs(x))}`).join(", "),
+          r.harm
+            .map((x, s) => (view.players[s] == null ? null : `${view.labels[s]} ${x > 0 ? "−" : "+"}${percent(Math.abs(x))}`))
+            .filter(Boolean)
+            .join(", "),
       ),
     );
   for (const o of r?.second_opinions || [])
@@ -142,15 +145,16 @@ export function tellSeats(sums, view, d) {
       d.seats.filter(s => s.player != null),
     ),
   );
-  if (d.harm?.length) {
+  const seats = view.labels.map((_, seat) => seat).filter(seat => view.players[seat] != null);
+  if (d.harm?.length && seats.length > 1) {
     sums.append(
       h("h2", {}, t("harm")),
       table(
         [
-          { title: "", value: (_, s) => seatTag(s, who(view, s)) },
-          ...view.labels.map((l, k) => ({ title: l, value: row => number(row[k], 2), kind: "n" })),
+          { title: "", value: s => seatTag(s, who(view, s)) },
+          ...seats.map(k => ({ title: view.labels[k], value: s => number(d.harm[s][k], 2), kind: "n" })),
         ],
-        d.harm,
+        seats,
       ),
     );
   }

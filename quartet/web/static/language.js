@@ -30,7 +30,7 @@ async function load(preferred) {
   texts = own;
   words = new Map(Object.entries(others));
   const literal = text => text.replaceAll("{}", "").length,
-    open = text => text.startsWith("{}"); // it would take the "line 5: " before a sentence for a part of it
+    open = text => /^(\{\}|\S+ \{\}$)/.test(text); // it would take "line 5: " or "FIRST " before a sentence for a part of it
   phrases = Object.entries(others)
     .filter(([english]) => english.includes("{}"))
     .sort(([a], [b]) => open(a) - open(b) || literal(b) - literal(a))
@@ -40,8 +40,11 @@ async function load(preferred) {
     });
 }
 
-/** The text of a key, with {name} filled in. */
-export const t = (key, values = {}) => (texts[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+/** The text of a key, with {name} filled in; [s] is an s unless {n} is 1. */
+export const t = (key, values = {}) =>
+  (texts[key] ?? key)
+    .replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")
+    .replace(/\[s\]/g, String(values.n) === "1" ? "" : "s");
 export const known = key => key in texts;
 
 /** A text of the server or of a game; English if nothing translates it. */
@@ -79,7 +82,7 @@ export const parsed = json =>
 
 // a negative number that rounds to 0 has no sign
 const local = (x, least, most) =>
-  (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false });
+  (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false }).replace("-", "−");
 /** A number with a decimal point as the language writes it. */
 const pointed = text => text.replace(".", local(0.5, 1, 1)[1]);
 export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));

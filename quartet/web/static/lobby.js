@@ -359,10 +359,12 @@ export async function lobby(main, { parameters, games, kept }) {
 }
 
 export function matchLine(m, games) {
-  const won = m.places?.flatMap((place, seat) => (place === 1 ? [word(m.players[seat])] : [])) || [];
-  const about = m.over
-    ? [moment(m.started), word(m.error) || (won.length === 1 ? t("won", { who: won[0] }) : ""), t("turns_over", { n: m.turns })]
-    : [t("turns", { n: m.turns })];
+  const { labels = [] } = games.games.find(g => g.name === m.game) || {},
+    isTwin = (name, seat) => m.players.some((other, s) => s !== seat && other === name);
+  const won = m.players.filter((_, seat) => m.places?.[seat] === 1).length === 1 ? m.places.indexOf(1) : null;
+  const winner = won === null ? "" : `${isTwin(m.players[won], won) ? `${labels[won]} ` : ""}${word(m.players[won])}`;
+  const turns = t(m.over && !m.error ? "turns_over" : "turns", { n: m.turns });
+  const about = m.over ? [moment(m.started), word(m.error) || (winner && t("won", { who: winner })), turns] : [turns];
   return h(
     "li",
     {},

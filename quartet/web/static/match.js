@@ -35,6 +35,7 @@ import {
   speed,
   speedBox,
   t,
+  unsay,
   who,
   whole,
 } from "./page.js";
@@ -53,6 +54,7 @@ export async function match(main, { name, path, games, kept }) {
   const about = games.games.find(g => g.name === state.view.game);
   let game = new Game(state.view),
     hinted = null,
+    hintText = "",
     pending = null,
     since = performance.now(),
     plans = [];
@@ -206,12 +208,12 @@ export async function match(main, { name, path, games, kept }) {
   const takeBack = () => own()?.can_undo && ask("undo", { step: game.steps });
   async function giveHint() {
     if (!own() || guested) return;
-    say(t("looking"));
+    say((hintText = t("looking")));
     const { step } = state.asking;
     const found = await ask("hint", { step });
     if (state.asking?.step !== step) return; // a move was played in the meantime
     hinted = found.parts;
-    say(t("hint_is", { move: moveText(found) }));
+    say((hintText = t("hint_is", { move: moveText(found) })));
     panel.draw();
   }
   async function showFiles() {
@@ -278,6 +280,8 @@ export async function match(main, { name, path, games, kept }) {
     if (invitation) invitation.hidden = !playing;
     openings.element.hidden = games.guest || (guested && playing);
     if (!playing && pacing.parentElement === pace) marksBox.before(pacing); // of autoplay
+    pacing.hidden = !!games.guest && playing;
+    thinkBox.hidden = state.view.players.every((player, seat) => player == null || state.people.includes(seat));
     for (const b of pace.querySelectorAll("button")) {
       b.hidden = end.hidden || !playing;
       b.setAttribute("aria-pressed", String(b.id === "pace-" + state.pace));
@@ -386,6 +390,7 @@ export async function match(main, { name, path, games, kept }) {
       pending = null;
       plans = [];
       hinted = null;
+      unsay(hintText);
       everything();
       panel.go(atEnd ? Infinity : step);
     },
@@ -394,6 +399,7 @@ export async function match(main, { name, path, games, kept }) {
       pending = null;
       plans = [];
       hinted = null;
+      unsay(hintText);
       if (state.asking && state.asking.step < game.steps) state.asking = null;
       state.thinking = null;
       since = performance.now();
@@ -465,6 +471,7 @@ export async function match(main, { name, path, games, kept }) {
       players.setClock(game.view, seat, performance.now() - since);
   }, 200);
   return () => {
+    unsay(hintText);
     unfollow();
     unfollowRun();
     cancelAnimationFrame(due);

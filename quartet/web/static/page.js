@@ -257,6 +257,8 @@ export function say(text, bad = false) {
     line.textContent = "";
   }, 8000);
 }
+/** Remove a message if it is still shown. */
+export const unsay = text => text && document.getElementById("said").textContent === text && say("");
 /** Put the message where it covers no control. */
 export function keepClear() {
   const line = document.getElementById("said");

@@ -176,6 +176,7 @@ async function reviewGame(main, { parameters, games, kept }, asked) {
       moves = [];
       before = beforeBox.checked = false;
       panel.go(number);
+      panel.svg.scrollIntoView({ block: "nearest" });
     },
     ended: () => panel.go(panel.step),
     draw: () => panel.draw(),

@@ -69,7 +69,7 @@ export async function run(main, { path: [name], parameters }) {
         ? h(
             "p",
             { id: "verdict" },
-            h("b", {}, test.decision ? t("decision_" + test.decision) : t("undecided")),
+            h("b", {}, test.decision ? t("decision_" + test.decision) : found.state === "finished" ? t("inconclusive") : t("undecided")),
             " ",
             [
               `LLR ${number(test.llr, 3)} (${test.bounds.map(b => number(b, 3)).join("; ")})`,
