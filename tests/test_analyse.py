@@ -27,6 +27,18 @@ from tests.games import GameUnderTest
 ROOT = Path(__file__).parent.parent
 
 
+def test_a_game_with_an_empty_seat(tmp_path: Path) -> None:
+    """The move is one of the player to move, on the board that is shown."""
+    log = tmp_path / "game.jsonl"
+    players = ("greedy", "none", "greedy", "none")
+    quartet("match", "ugolki", *players, "--seed", "3", "--moves", "3", "-s", "--log", str(log))
+    look = ("analyse", str(log), "--at", "2", "--nodes", "300")
+    found = json.loads(quartet(*look, "--json").stdout)
+    assert found["seat"] == 2
+    assert tuple(found["move"][:2]) in {(8, 6), (7, 7), (8, 7), (6, 8), (7, 8), (8, 8)}
+    assert found["best"] == " ".join(map(str, found["move"]))
+
+
 def test_reports_of_an_engine(whole_game: GameUnderTest) -> None:
     data = json.loads(quartet("analyse", whole_game.name, "--nodes", "3000", "--json").stdout)
     start = whole_game.reference.start()

@@ -603,6 +603,62 @@ def test_a_folder_belongs_to_one_command(tmp_path: Path) -> None:
         run("review", tmp_path / "nothing.txt")
 
 
+def test_the_end_of_a_game_with_empty_seats_is_judged_by_its_turns() -> None:
+    """One move each: the first player can only tie, as a search of both moves shows."""
+    found = reviewed((DATA / "old" / "person.jsonl").read_bytes(), nodes=None)
+    first = found.turns[0]
+    assert first.loss == pytest.approx(0.5, abs=0.05)
+    assert not first.missed_win
+    assert first.best is not None
+    assert len(first.line) <= 4, "the game has four plies"
+
+
+def test_only_a_winning_move_proves_a_position() -> None:
+    """The engine plays the moves of the log itself, and has no calibration."""
+    found = reviewed(played("ugolki", moves=3), engines=("greedy",))
+    assert [turn.ply for turn in found.turns if turn.proven] == []
+    assert not any(turn.best and turn.best.proven for turn in found.turns[:-4])
+    assert found.start is None
+    assert "share (column)" not in "\n".join(text.lines(found)), "nothing is known of the shares"
+
+
+def test_a_resignation_is_no_move() -> None:
+    log = played("ugolki", moves=3).splitlines(keepends=True)
+    turn = json.loads(log[1]) | {"verdict": "resigned", "move": None}
+    found = reviewed(b"".join([log[0], json.dumps(turn).encode() + b"\n"]))
+    assert found.complaint == ""
+    first = found.turns[0]
+    assert (first.verdict, first.label, first.loss, first.kind) == ("resigned", "", None, "")
+    assert first.overlooked == ()
+
+
+def test_a_game_lost_before_its_first_turn_says_so() -> None:
+    found = reviewed(b"INIT x5o/7/7/7/7/7/o5x x 0 1\nABORT 1 TLE\n")
+    assert found.complaint.startswith("the log has no turns: ")
+    assert "SECOND" in found.complaint
+
+
+def test_unnamed_players_count_in_the_summary() -> None:
+    found = summary.summary([reviewed(played("applegame"))], 5)
+    assert sorted((group.name, group.games) for group in found.players) == [
+        ("FIRST", 1),
+        ("SECOND", 1),
+    ]
+
+
+def test_forfeits_are_no_mistakes_in_the_summary() -> None:
+    """They have a column of their own, as in the review of one game."""
+    review = reviewed(played("ataxx"))
+    turns = [msgspec.structs.replace(turn, label="foul", loss=0.0) for turn in review.turns]
+    (group, *_) = summary.summary([msgspec.structs.replace(review, turns=tuple(turns))], 5).phases
+    assert (group.mistakes, group.forfeits) == (0, group.turns)
+
+
+def test_names_are_no_figures() -> None:
+    rows = [["1 bot", "3"], ["2 brs:2", "12"], ["5 7 5 8", "1.5 %"]]
+    assert list(text.table(rows)) == ["  1 bot        3", "  2 brs:2     12", "  5 7 5 8  1.5 %"]
+
+
 def test_the_summary_counts_all_reviews() -> None:
     reviews = [reviewed(played("ataxx", seed=seed)) for seed in (1, 2)]
     found = summary.summary([*reviews, Review(log="x", complaint="bad")], 5)

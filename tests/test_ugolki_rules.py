@@ -436,6 +436,14 @@ def test_distances_are_manhattan_distances_to_the_target() -> None:
             assert distance(seat, column, row) == min(abs(c - x) + abs(r - y) for x, y in goal)
 
 
+@BOTH
+def test_a_seat_is_emptied(position_of: Rules) -> None:
+    left = position_of.start(3, moves=7, opening=5).without(2)
+    assert (left.ply, left.moves) == (5, 7)
+    assert left.scores()[2] is None
+    assert [left.cells.count(label) for label in (1, 2, 3, 4)] == [6, 6, 0, 6]
+
+
 def test_seats_may_be_left_empty() -> None:
     position = reference.Position.start().without(1).without(3)
     assert position.scores() == (52, None, 52, None)

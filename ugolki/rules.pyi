@@ -38,6 +38,9 @@ class Position:
     def recomputed_key(self) -> int:
         """Return the same key, computed from scratch."""
 
+    def without(self, seat: int) -> Position:
+        """Return the position without the pieces of `seat`."""
+
     def text(self) -> str: ...
     def legal(self) -> list[Move]: ...
     def pseudolegal(self) -> list[Move]: ...

@@ -154,6 +154,10 @@ cdef class Position:
     def recomputed_key(self):
         return full_key(&self.board)
 
+    def without(self, int seat):
+        cells = [0 if label == seat + 1 else label for label in self.cells]
+        return Position.from_cells(cells, self.board.ply, self.moves, self.board.play_out)
+
     def text(self):
         return format_input(self.cells, self.board.ply)
 

@@ -190,7 +190,7 @@ def times_of(game: str, log: Path) -> list[tuple[int, int, float]]:
     """Return ply, seat and milliseconds of the turns of a log, [] if it cannot be read."""
     try:
         data = log.read_bytes()
-        if data.lstrip()[:1] == b"{":
+        if jsonl.begins(data):
             return [(t.ply, t.seat, 1000 * t.seconds) for t in jsonl.read_log(data).turns]
         protocol = games.load(game).protocol
         entries = map(protocol.parse_entry, data.decode("utf-8", "replace").splitlines())

@@ -269,6 +269,9 @@ class GameAnalysis(GameSearch):
             expected = moves.shift(before, expected)
         ranked = moves.ranked()
         best, other = ranked[0] if ranked else (None, before)
-        self.values[number] = replace(other, search=before.search)
+        # Without a solved position, one move proves only that it wins, unless it is the only one.
+        proven = other.proven and (before.proven or is_forced or other.wins(seat))
+        shares = other.shares if proven or self.engine.calibration is not None else None
+        self.values[number] = replace(other, search=before.search, proven=proven, shares=shares)
         shown = [item for n, item in enumerate(ranked) if n < self._candidates or item[0] == move]
         return MoveAnalysis(best, played, other, expected, luck, tuple(shown) if flawed else ())

@@ -28,6 +28,8 @@ DECIDED = 0.02
 """A win probability this near to 0 or 1 cannot change much any more. Not tuned."""
 SURE = 0.9
 """Win probability from which losing it is a missed win. Not tuned."""
+MISTAKES = LABELS[-2:]
+"""Labels that a summary counts as mistakes."""
 PHASES = ("opening", "middle", "end")
 """The thirds of a game, in order."""
 

@@ -11,6 +11,7 @@ from core.rules import Move, Position
 from core.scene import SceneModule
 from quartet import registry
 from quartet.judge.game import JudgedGame
+from quartet.judge.logs import jsonl
 from quartet.judge.logs.check import check
 from quartet.judge.logs.checked import CheckedLog
 from quartet.judge.process.words import printable
@@ -101,7 +102,7 @@ class LoggedGame:
             for seat, text in said:
                 if not text.startswith("info depth "):
                     found.setdefault(number, []).append((seat, printable(text)))
-        if self.data.lstrip()[:1] != b"{" and self.game.info.lines is not None:
+        if not jsonl.begins(self.data) and self.game.info.lines is not None:
             moved = [n for n, t in enumerate(self.turns) if t.move != self.game.pass_move]
             count = 0
             for line in self.data.decode("utf-8-sig", "replace").splitlines():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,7 +36,9 @@ def page(review: Review, home: str = "") -> str:
 
 
 def index(reviews: Sequence[Review], found: Summary) -> str:
-    """Return the page that links to the pages of all reviews."""
+    """Return the page that links to the pages of all reviews; logs are named below the folder that
+    they share."""
+    shared = os.path.commonprefix([r.log for r in reviews])  # noqa: RUF071  (cut at a folder below)
     return _fill(
         "index.html",
         title=f"{found.reviewed} games reviewed",
@@ -43,10 +46,11 @@ def index(reviews: Sequence[Review], found: Summary) -> str:
             json.dumps(
                 {
                     "summary": msgspec.to_builtins(found),
+                    "home": shared[: 1 + max(map(shared.rfind, "/\\"))],
                     "games": [
                         {
                             "page": f"{number:06}.html",
-                            "log": Path(review.log).name,
+                            "log": review.log,
                             "game": review.title,
                             "players": [p for p in review.players if p is not None],
                             "scores": list(review.scores),

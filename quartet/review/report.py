@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from core.errors import QuartetError
 from core.rules import Move
 from quartet.judge.process.words import printable
+from quartet.judge.turn import Verdict
 from quartet.review import figures
 from quartet.review.boards import Boards
 from quartet.review.document import (
@@ -105,6 +106,8 @@ class Report:
         chosen = first.chosen.shares
         gain, overlooked, count = self._gains(number)
         best_gain = None if best is None else log.gain(number, best)
+        if turn.verdict is Verdict.RESIGNED:  # no choice of a move
+            overlooked, count, best_gain = (), 0, None
         missed = bool(
             loss is not None
             and loss >= self.thresholds[2]
@@ -177,6 +180,8 @@ class Report:
         certain = other.proven and played.proven and loss is not None
         if self.log.is_forced(number):
             return (None if loss is None else 0.0), score_loss and 0.0, FORCED, certain
+        if turn.verdict is Verdict.RESIGNED:
+            return None, None, "", False
         label = FORFEITED if turn.verdict.lost else self._label(loss)
         return loss, score_loss, label, certain
 

@@ -53,7 +53,8 @@ def review(task: LogTask, on_turn: Callable[[int, TurnReview], None] | None = No
     known = games.load(game)
     checked = check(known, task.data)
     if not checked.agrees or checked.match is None or not checked.turns:
-        return Review(log=task.name, complaint=checked.complaint or "the log has no turns")
+        why = checked.complaint or f"the log has no turns: {checked.sentence()}"
+        return Review(log=task.name, complaint=why)
     used = [engine(game, name, task.nodes, task.calibration) for name in task.engines]
     log = LoggedGame(known, checked, task.data, used[0].rules)
     analyses = [GameAnalysis(log, used[0], task.thresholds, task.candidates)]

@@ -84,6 +84,10 @@ class PositionValue:
         """Return True if a seat has all but won."""
         return self.shares is not None and self.shares[seat] >= 1 - figures.DECIDED
 
+    def wins(self, seat: int) -> bool:
+        """Return True if a seat wins alone."""
+        return self.shares is not None and self.shares[seat] == 1
+
     def minus(self, other: PositionValue, seat: int) -> float | None:
         """Return by how much the win probability of a seat is higher; None if unknown."""
         mine, others = self.share(seat), other.share(seat)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from quartet.review import figures
-from quartet.review.document import Review
+from quartet.review.document import FORFEITED, Review
 
 
 class Loss(msgspec.Struct, frozen=True):
@@ -53,6 +53,7 @@ class Group(msgspec.Struct, frozen=True):
         accuracy: 0 to 100; None if too few turns matter.
         games: Number of games, of players alone.
         shares: Games won, of players alone; a tie of k counts 1/k.
+        forfeits: Number of forfeited turns.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Group(msgspec.Struct, frozen=True):
     accuracy: float | None
     games: int = 0
     shares: float = 0.0
+    forfeits: int = 0
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -123,7 +125,7 @@ def summary(reviews: Sequence[Review], worst: int) -> Summary:
     for _, review in good:
         for seat in review.seats:
             if seat.player is not None and review.shares:
-                won[seat.player].append(review.shares[seat.seat])
+                won[player(review, seat.seat)].append(review.shares[seat.seat])
         for number, decision in figures.weighted_losses(review.start, review.turns).items():
             turn = review.turns[number]
             keys = player(review, turn.seat), figures.phase(number, len(review.turns)), turn.kind
@@ -147,10 +149,11 @@ def _group(name: str, turns: Sequence[figures.WeightedLoss], won: Sequence[float
         name,
         len(turns),
         round(sum(decision.loss for decision in turns), 4),
-        sum(figures.severity(d.label) >= figures.severity("mistake") for d in turns),
+        sum(decision.label in figures.MISTAKES for decision in turns),
         figures.accuracy(turns),
         len(won),
         sum(won),
+        sum(decision.label == FORFEITED for decision in turns),
     )
 
 

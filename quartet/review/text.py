@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from quartet.review import figures
@@ -31,7 +32,7 @@ def lines(review: Review) -> Iterator[str]:
     yield from table(_seats(review))
     if review.start is not None:
         yield f"  {figures.ACCURACY_NOTE}"
-    if review.harm:
+    if review.harm and review.start is not None:
         seats = [seat for seat, who in enumerate(review.players) if who is not None]
         rows = [["", *(f"to {review.names[seat]}" for seat in seats)]]
         rows += [
@@ -134,7 +135,7 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _is_figure(text: str) -> bool:
-    return bool(text) and text[-1] in "0123456789%s" and text[0] in "+-0123456789"
+    return re.fullmatch(r"[+-]?[\d,.]+ ?[%s]?", text) is not None
 
 
 def _groups(name: str, groups: Sequence[Group]) -> list[tuple[str, ...]]:
@@ -148,6 +149,7 @@ def _groups(name: str, groups: Sequence[Group]) -> list[tuple[str, ...]]:
         (True, "accuracy", [_accuracy(group.accuracy) for group in groups]),
         (True, "loss per turn", [f"{100 * loss:.1f} %" for loss in per_turn]),
         (True, "mistakes", [str(group.mistakes) for group in groups]),
+        (any(g.forfeits for g in groups), "forfeits", [str(g.forfeits) for g in groups]),
     )
 
 

@@ -76,7 +76,7 @@ def origin(data: bytes, but: str = "") -> str | None:
 
 
 def _replay(checked: CheckedLog, data: bytes) -> LogReplay:
-    is_jsonl = data.lstrip()[:1] == b"{" or checked.game.info.lines is None
+    is_jsonl = jsonl.begins(data) or checked.game.info.lines is None
     return (JsonlReplay if is_jsonl else OfficialReplay)(checked, data)
 
 
@@ -84,7 +84,7 @@ def _begins(game: JudgedGame, data: bytes) -> bool:
     """Return True if a log begins like those of a game."""
     checked = CheckedLog(game)
     try:
-        if data.lstrip()[:1] == b"{":
+        if jsonl.begins(data):
             first = data.split(b"\n", 1)[0] + b"\n"
             return jsonl.read_log(first).header.game == game.info.name
         if game.info.lines is None:

@@ -22,6 +22,8 @@ from quartet.judge.turn import UNREADABLE, Amount, Result, Turn, decode, encode
 
 VERSION = 1
 """Version of the format; a reader rejects any other."""
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark that some editors put before UTF-8."""
 
 
 class Header(msgspec.Struct, frozen=True, tag="header", forbid_unknown_fields=True):
@@ -172,9 +174,14 @@ class Log:
     cut: bool = False
 
 
+def begins(data: bytes) -> bool:
+    """Return True if a file begins like a log in this format."""
+    return data.removeprefix(MARK).lstrip()[:1] == b"{"
+
+
 def read_log(data: bytes) -> Log:
     """Return the log in the content of a file. Raises TextError that names the line."""
-    lines = data.split(b"\n")
+    lines = data.removeprefix(MARK).split(b"\n")
     # A judge that is killed while it writes leaves an incomplete line.
     cut = lines.pop() != b""
     records = [read_record(text, number) for number, text in enumerate(lines, start=1)]
@@ -209,6 +216,8 @@ def read_record(text: bytes, number: int = 1) -> Record:
     """Return the record on a line with this number. Raises TextError."""
     try:
         return _decoder.decode(text)
+    except UnicodeDecodeError as error:
+        raise TextError(f"line {number}: this is not UTF-8 text") from error
     except UNREADABLE as error:
         raise TextError(f"line {number}: {error}") from error
 
