@@ -3,6 +3,8 @@ has no time for dataclasses."""
 
 from __future__ import annotations
 
+from core.errors import RuleError
+
 
 class Limits:
     """Bounds of one search; it stops at the first one that it reaches. None means no bound.
@@ -36,6 +38,10 @@ class Limits:
         depth: int | None = None,
         multipv: int = 1,
     ) -> None:
+        """Set the bounds. Raises RuleError for a number below 1."""
+        for name, value in (("nodes", nodes), ("depth", depth), ("multipv", multipv)):
+            if value is not None and value < 1:
+                raise RuleError(f"a search takes {name} of at least 1, not {value}")
         self.deadline = deadline
         self.late = late
         self.soft = soft

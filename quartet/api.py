@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from core.engine import options_of
-from core.errors import QuartetError
+from core.errors import QuartetError, UnknownNameError
 from core.rules import GameInfo, Move, Position
 from quartet import registry
 from quartet.judge import game as games
@@ -50,7 +50,11 @@ class Game:
         Args:
             seed: Seed of a random start.
             options: Variants of the rules, by the names in `info.options`.
+
+        Raises:
+            UnknownNameError: There is no such option.
         """
+        self._check(options)
         return cast("Position", fast_rules(self.name).start(seed, **options))
 
     def parse(self, text: str, **options: bool | int) -> Position:
@@ -62,8 +66,16 @@ class Game:
 
         Raises:
             TextError: The text describes no position.
+            UnknownNameError: There is no such option, or it is for the start of a game.
         """
+        self._check(options, parsed=True)
         return cast("Position", fast_rules(self.name).parse(text, **options))
+
+    def _check(self, options: Iterable[str], *, parsed: bool = False) -> None:
+        known = [n for n, option in self.info.options.items() if not (parsed and option.of_start)]
+        for name in set(options) - set(known):
+            listed = ", ".join(known) or "none"
+            raise UnknownNameError(f"{self.name} has no option {name} here; there are: {listed}")
 
     def write(self, move: Move, position: Position) -> str:
         """Return a move in a position in the judge's notation."""

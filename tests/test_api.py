@@ -63,6 +63,20 @@ def test_a_game_is_played_and_its_log_checked(whole_game: GameUnderTest, tmp_pat
         game.review(tmp_path / "none")
 
 
+def test_unknown_options_are_rejected(whole_game: GameUnderTest) -> None:
+    game = quartet.game(whole_game.name)
+    for make in (game.start, lambda **options: game.parse(game.start().text(), **options)):
+        with pytest.raises(QuartetError, match="has no option foo here; there are: "):
+            make(foo=1)
+
+
+@pytest.mark.parametrize("bound", ["nodes", "depth", "multipv"])
+def test_a_search_without_nodes_is_rejected(bound: str) -> None:
+    """It would not end."""
+    with pytest.raises(QuartetError, match=f"{bound} of at least 1, not 0"):
+        quartet.Limits(**{bound: 0})
+
+
 def test_import_quartet_is_lazy() -> None:
     code = "import sys, quartet; print([name for name in sys.modules if 'judge' in name])"
     done = subprocess.run(
