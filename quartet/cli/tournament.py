@@ -66,7 +66,8 @@ def command(
     --all-orders every move order.
 
     Name the players in the order of their seeds. In Swiss ties the player named first ranks better,
-    and the one named last gets the better pairing.
+    and the one named last gets the better pairing. If their number is odd, one player per round has
+    a bye: all points of a match, which count in the ranking but not in the column "score".
 
     Every game is recorded when it ends. After an interruption, even a kill, the same command
     resumes. Two players are rated by their score. More players, or games of four, are rated by
