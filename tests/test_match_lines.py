@@ -503,6 +503,12 @@ def test_a_program_that_deviates_from_the_log_is_reported(
     assert said.endswith("the log ends here")
 
 
+def test_a_log_without_its_variant_is_announced(tmp_path: Path) -> None:
+    play = ("match", "ataxx", "greedy", "random", "-s", "--log", str(tmp_path / "x"), "--option")
+    assert "does not record the option plies" in quartet(*play, "plies=10").stderr
+    assert quartet(*play, "opening=4").stderr == "", "the log has the start"
+
+
 def test_a_log_replaces_only_logs(tmp_path: Path) -> None:
     notes, log = tmp_path / "notes.md", tmp_path / "game.log"
     notes.write_text("mine")

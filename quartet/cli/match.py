@@ -214,6 +214,13 @@ def command(
     log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
     read = [config, position or keys.get("INPUT"), *seats.files(setups)]
     outputs.require("--log", log, inputs=read, is_own=lambda data: origin(data) is not None)
+    lasting = [name for name in options if not info.options[name].of_start]
+    if log is not None and has_lines and lasting:
+        print(
+            f"quartet: the judge's log format does not record the option {lasting[0]}, so replay and "
+            "review may reject this log",
+            file=sys.stderr,
+        )
     table = table_rules(
         info,
         ms=[None if seconds is None else 1000 * seconds] * info.players,
