@@ -5,9 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.cells import cell_len
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    Group,
+    JustifyMethod,
+    RenderableType,
+    RenderResult,
+)
 from rich.markup import escape
-from rich.table import Table as Grid
+from rich.table import Table
+from rich.text import Text
 
 from core.errors import printable
 from core.messages import SIDES
@@ -15,6 +24,8 @@ from quartet.arena.ratings import Rating
 from quartet.arena.standings import by_seat, standings
 from quartet.arena.unit import GameResult
 
+WORD = 12
+"""Characters of a word that is not folded; a number has fewer."""
 PAGE_WIDTH = 400
 """Columns of a table that is not for a terminal, at most."""
 
@@ -72,11 +83,31 @@ def table(
     return Group(score, cost, f"win share by seat, first to last: {shares} %")
 
 
-def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
-    """Return an empty table; columns named in `left` are left-aligned, others right-aligned.
+class Grid(Table):
+    """A table of texts that is not cut on a narrow terminal: it folds cells between short words."""
 
-    On a narrow terminal, cells are folded, the widest columns first, so that nothing is cut.
-    """
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Print the table; if it is too wide, with narrow gaps, at last with folded words."""
+        least, whole = [], []
+        for column in self.columns:
+            texts = [Text.from_markup(str(text)).plain for text in (column.header, *column.cells)]
+            words = [min(cell_len(word), WORD) for text in texts for word in text.split()]
+            least.append(max(words, default=0))
+            whole.append(max(map(cell_len, texts)))
+        gaps, room = len(self.columns) - 1, options.max_width - sum(least)
+        self.collapse_padding = room < 2 * gaps
+        room -= gaps if self.collapse_padding else 2 * gaps
+        if room >= 0:
+            # columns that need least are whole first
+            for i in sorted(range(gaps + 1), key=lambda i: whole[i] - least[i]):
+                more = min(room, whole[i] - least[i])
+                self.columns[i].width = least[i] + more
+                room -= more
+        return super().__rich_console__(console, options)
+
+
+def grid(*columns: str, left: Sequence[str] = ("player", "lost turns")) -> Grid:
+    """Return an empty table; columns named in `left` are left-aligned, others right-aligned."""
     found = Grid(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         justify: JustifyMethod = "left" if column in left else "right"
