@@ -15,6 +15,7 @@ from quartet.arena.ratings import (
     elo,
     elo_of_score,
     orders,
+    pair_scores,
     plackett_luce,
     wilson,
 )
@@ -66,6 +67,14 @@ def test_equal_pairs_have_a_wide_interval() -> None:
     drawn = elo({0.5: 10})
     assert drawn.low < drawn.elo == 0 < drawn.high
     assert drawn.low == pytest.approx(-drawn.high)
+
+
+def test_half_a_pair_counts_half() -> None:
+    """Three games, two of them won: the rating is that of two thirds."""
+    pairs = pair_scores([[1.0, 0.0], [1.0]])
+    assert pairs == {0.5: 1.0, 1.0: 0.5}
+    assert elo(pairs).elo == pytest.approx(elo_of_score(2 / 3))
+    assert pair_scores([[1.0], [0.0]]) == {1.0: 1.0, 0.0: 1.0}
 
 
 def test_an_interval_that_reaches_all_points_is_open() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field
 from statistics import NormalDist, fmean
 
-from quartet.arena import outcome, ratings
+from quartet.arena import ratings
 from quartet.arena.outcome import Outcome
 from quartet.arena.schedule import sprt_block_size
 from quartet.arena.standings import standard_error
@@ -69,12 +68,9 @@ def elo(found: Outcome) -> Curve:
     blocks = ratings.blocks(found.results)
     size = fmean(len(block) for block in blocks)
     curve = Curve(f"{found.names[0]} against {found.names[1]}", "Elo")
-    pairs: Counter[float] = Counter()
-    before = 0
+    own = [[game.share_of(0) for game in block] for block in blocks]
     for count in checkpoints(len(blocks)):
-        pairs += outcome.pair_scores([game for block in blocks[before:count] for game in block])
-        before = count
-        rating = ratings.elo(pairs)
+        rating = ratings.elo(ratings.pair_scores(own[:count]))
         value = rating.elo if math.isfinite(rating.elo) else math.nan
         curve.add(count * size, value, rating.low, rating.high)
     return curve

@@ -25,7 +25,7 @@ import msgspec
 from core.errors import QuartetError
 from quartet.arena.config import RunConfig, Seating
 from quartet.arena.files import write_whole
-from quartet.arena.ratings import LEVEL, Rating, elo
+from quartet.arena.ratings import LEVEL, Rating, elo, pair_scores
 from quartet.arena.schedule import Schedule, move_orders, order_blocks, size
 from quartet.arena.standings import standard_error
 from quartet.arena.store import read_lines
@@ -220,7 +220,7 @@ def rate_score(score: OpponentScore, seats: int) -> GauntletResult:
     """Return the rating of a score, as `rate` does."""
     share, error = score.share, score.error
     if seats == 2:
-        return GauntletResult(share, error, elo(Counter(map(fmean, score.blocks.values()))))
+        return GauntletResult(share, error, elo(pair_scores(score.blocks.values())))
     reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
     if not reach > 0:
         return GauntletResult(share, error, Rating(elo_of(share, seats), *UNBOUNDED))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,7 +126,8 @@ class Outcome:
             unknown = Rating(math.nan, -math.inf, math.inf)
             return [own, *[unknown] * (players - 1)], None
         if seats == players == 2:
-            first = rating.elo(pair_scores(self.results))
+            blocks = rating.blocks(self.results)
+            first = rating.elo(rating.pair_scores([[g.share_of(0) for g in b] for b in blocks]))
             return [first, Rating(-first.elo, -first.high, -first.low)], None
         blocks = rating.blocks(self.results)
         try:
@@ -239,10 +239,3 @@ def by_share(results: Sequence[GameResult], players: int) -> list[int]:
     points = [sum(row) for row in points_against(results, players)[0]]
     lines.sort(key=lambda line: (-line.share, -points[line.player]) if line.games else (0.0, 0.0))
     return [line.player for line in lines]
-
-
-def pair_scores(results: Sequence[GameResult]) -> Counter[float]:
-    """Return how often player 0 of two had which score in a block of games."""
-    return Counter(
-        sum(game.share_of(0) for game in block) / len(block) for block in rating.blocks(results)
-    )

@@ -53,6 +53,17 @@ def blocks(results: Sequence[GameResult]) -> list[list[GameResult]]:
     return list(found.values())
 
 
+def pair_scores(shares: Iterable[Sequence[float]]) -> dict[float, float]:
+    """Return how often which mean occurs among win shares by block; an incomplete block counts in
+    part, so that each game has the same weight."""
+    blocks = list(shares)
+    whole = max(map(len, blocks), default=1)
+    found: dict[float, float] = defaultdict(float)
+    for block in blocks:
+        found[sum(block) / len(block)] += len(block) / whole
+    return found
+
+
 def elo_of_score(score: float) -> float:
     """Return the logistic Elo of a mean score per game."""
     score = min(max(score, EDGE), 1 - EDGE)
