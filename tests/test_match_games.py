@@ -52,7 +52,7 @@ def test_a_command_that_cannot_be_found_is_rejected(
         arguments = ["match", name, *table_of(name, *players), "--log", str(log)]
         said = refusal(*arguments, cwd=tmp_path)
         assert said.startswith(words.format(game=name, program=program))
-    assert log.read_text() == "of another game"
+    assert log.read_text() == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
@@ -152,10 +152,10 @@ def test_a_finished_position_is_rejected(name: str, tmp_path: Path) -> None:
     while not position.over:
         position = position.play(position.legal()[0])
     log = tmp_path / "log"
-    log.write_text("of another game")
+    log.write_text(before := "INIT x5o/7/7/7/7/7/o5x x 0 1\n")  # of another game
     arguments = [*whole_table(name), "--position", position.text(), "-l", str(log)]
     assert refusal("match", name, *arguments).endswith(": the game is over")
-    assert log.read_text() == "of another game"
+    assert log.read_text() == before
 
 
 def test_everything_is_in_the_json_of_every_game(tmp_path: Path) -> None:
