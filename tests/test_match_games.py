@@ -52,7 +52,7 @@ def test_a_command_that_cannot_be_found_is_rejected(
         arguments = ["match", name, *table_of(name, *players), "--log", str(log)]
         said = refusal(*arguments, cwd=tmp_path)
         assert said.startswith(words.format(game=name, program=program))
-    assert log.read_text() == before
+    assert log.read_text() == "of another game"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
