@@ -123,7 +123,8 @@ def test_a_hint_is_shown_until_the_next_move(tab: Tab) -> None:
     expect(tab.find("#said")).to_contain_text("Hint")
     for cell in ("1 1", "2 2"):
         tab.page.mouse.click(*tab.place(cell))
-    expect(tab.find("#said")).to_be_empty(timeout=4000)  # a message stays for 8 s
+    tab.wait_turns(2)
+    expect(tab.find("#said")).to_be_empty()
 
 
 def test_a_late_hint_is_not_shown(tab: Tab) -> None:

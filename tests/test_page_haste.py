@@ -237,13 +237,23 @@ def test_an_edited_position_is_used_as_it_is_shown(tab: Tab) -> None:
 def test_a_late_answer_replaces_neither_a_typed_text_nor_its_complaint(tab: Tab) -> None:
     tab.go("#/board?game=ataxx")
     tab.find("#as-text summary").click()
-    held(tab, "**/api/compose")
+    asked: list[Any] = []
+
+    def keep(route: Any) -> None:
+        asked.append(route)
+        if len(asked) == 1:  # for the palette
+            route.continue_()
+
+    tab.page.route("**/api/compose", keep)
     tab.find("#edit").click()
     tab.find(".palette button").first.wait_for()
+    while len(asked) < 2:
+        tab.page.wait_for_timeout(50)
+    tab.find("#position").fill("nonsense")
+    tab.find("#set-text").click()
+    tab.find("#complaint:not(:empty)").wait_for()
     with tab.page.expect_response("**/api/compose"):
-        tab.find("#position").fill("nonsense")
-        tab.find("#set-text").click()
-        tab.find("#complaint:not(:empty)").wait_for()
+        asked[1].continue_()
     tab.page.wait_for_timeout(SLOW)
     expect(tab.find("#position")).to_have_value("nonsense")
     assert tab.find("#complaint").inner_text()
