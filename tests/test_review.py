@@ -632,6 +632,13 @@ def test_a_resignation_is_no_move() -> None:
     assert first.overlooked == ()
 
 
+def test_standard_error_stays_readable() -> None:
+    log = played("ugolki", moves=3).splitlines(keepends=True)
+    turn = json.loads(log[1]) | {"stderr": "привет", "stderr_size": 12}
+    found = reviewed(b"".join([log[0], json.dumps(turn).encode() + b"\n"]))
+    assert found.turns[0].remarks == ((0, "привет"),)
+
+
 def test_a_game_lost_before_its_first_turn_says_so() -> None:
     found = reviewed(b"INIT x5o/7/7/7/7/7/o5x x 0 1\nABORT 1 TLE\n")
     assert found.complaint.startswith("the log has no turns: ")

@@ -318,7 +318,7 @@ class JsonlReplay(LogReplay):
             return Answer(verdict=turn.verdict, reason=turn.reason)
         data = None if turn.output is None else turn.output.encode("latin-1", "replace")
         exit_status = turn.exit or 0  # humans and built-in players have none
-        stderr = turn.stderr.encode("latin-1", "replace")
+        stderr = turn.stderr.encode("utf-8", "replace")
         outcome = ProcessResult(Ending.EXITED, 0.0, exit=exit_status, stderr=stderr)
         return judged(AnswerFile(data, turn.output_size), outcome, 0.0, 0.0)
 
