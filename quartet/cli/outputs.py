@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def require(
     if (begins or contains or is_own) and file.is_file():
         with file.open("rb") as opened:
             data = opened.read(HEAD)
-        head = data.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+        head = data.removeprefix(BOM_UTF8).lstrip().lower()
         fits = head.startswith(begins) and contains in head and (is_own is None or is_own(data))
         if head and not fits:
             raise QuartetError(

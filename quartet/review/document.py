@@ -238,7 +238,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
         turns: All turns.
         seats: Totals of all seats.
         turning_point: Number of the turn from which the winner led to the end.
-        harm: With more than two seats: what every seat (row) took from every seat (column).
+        harm: With more than two seats and a calibration: what every seat (row) took from every seat
+            (column).
         worst: Numbers of the turns that lost the most, the worst first.
         differences: Numbers of the turns on which engines differ by two labels or more.
         board: The boards of all positions.

@@ -76,7 +76,7 @@ class Report:
             turns=turns,
             seats=tuple(self.seat(seat, start, turns) for seat in range(info.players)),
             turning_point=figures.turning_point(start, turns, final),
-            harm=_harm(turns, info.players) if info.players > 2 else (),
+            harm=_harm(turns, info.players) if info.players > 2 and start is not None else (),
             worst=tuple(
                 n
                 for n in order[:WORST]

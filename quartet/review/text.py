@@ -32,7 +32,7 @@ def lines(review: Review) -> Iterator[str]:
     yield from table(_seats(review))
     if review.start is not None:
         yield f"  {figures.ACCURACY_NOTE}"
-    if review.harm and review.start is not None:
+    if review.harm:
         seats = [seat for seat, who in enumerate(review.players) if who is not None]
         rows = [["", *(f"to {review.names[seat]}" for seat in seats)]]
         rows += [

@@ -1,12 +1,14 @@
 """The log of any game as JSON Lines: a header, a record for every turn, and in the end the result.
 
 Every line is written at once: a judge that is killed loses nothing, and others can follow a running
-game. Output of programs is kept byte for byte, a character for each byte (Latin-1).
+game. Answer files are kept byte for byte, a character for each byte (Latin-1); standard error is
+read as UTF-8.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +24,6 @@ from quartet.judge.turn import UNREADABLE, Amount, Result, Turn, decode, encode
 
 VERSION = 1
 """Version of the format; a reader rejects any other."""
-MARK = b"\xef\xbb\xbf"
-"""The byte order mark that some editors put before UTF-8."""
 
 
 class Header(msgspec.Struct, frozen=True, tag="header", forbid_unknown_fields=True):
@@ -176,12 +176,12 @@ class Log:
 
 def begins(data: bytes) -> bool:
     """Return True if a file begins like a log in this format."""
-    return data.removeprefix(MARK).lstrip()[:1] == b"{"
+    return data.removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
 
 
 def read_log(data: bytes) -> Log:
     """Return the log in the content of a file. Raises TextError that names the line."""
-    lines = data.removeprefix(MARK).split(b"\n")
+    lines = data.removeprefix(BOM_UTF8).split(b"\n")
     # A judge that is killed while it writes leaves an incomplete line.
     cut = lines.pop() != b""
     records = [read_record(text, number) for number, text in enumerate(lines, start=1)]
