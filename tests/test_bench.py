@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from quartet import registry
-from quartet.bench import fingerprint, latency, speed
+from quartet.bench import fingerprint, speed
 from quartet.bench.__main__ import command
+from tests.bench import latency
 
 GAMES = [game for game in registry.GAMES if registry.has(game, "engine")]
 

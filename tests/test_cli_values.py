@@ -196,7 +196,7 @@ runpy.run_module("quartet", run_name="__main__")"""
 def test_measurements_reject_such_values(arguments: list[str]) -> None:
     name, *options = arguments
     done = subprocess.run(
-        [sys.executable, "-m", f"quartet.bench.{name}", *options],
+        [sys.executable, "-m", f"tests.bench.{name}", *options],
         check=False,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Engines solve endings exactly, and `python -m quartet.bench.endgames` counts the errors of
+"""Engines solve endings exactly, and `python -m tests.bench.endgames` counts the errors of
 players."""
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from applegame.rules import Position
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import records
-from quartet.bench import endgames
 from quartet.judge import game as games
 from quartet.judge.logs.check import check
+from tests.bench import endgames
 from tests.commands import quartet
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import pytest
 from core.agent import executable as frozen
 from core.errors import QuartetError
 from quartet import registry
-from quartet.bench.latency import games
 from quartet.cli import build_tools
+from tests.bench.latency import games
 from tests.games import ROOT
 from tests.tools import FOLDERS, need, read_only
 from ugolki.protocol import parse_answer

@@ -18,7 +18,6 @@ from click.testing import CliRunner
 
 from core.errors import QuartetError
 from quartet.api import Game
-from quartet.bench import agreement
 from quartet.cli.main import cli
 from quartet.judge.logs import jsonl, official
 from quartet.judge.match import Match
@@ -28,6 +27,7 @@ from quartet.review.engines import Analyser, SearchResult
 from quartet.review.page import page
 from quartet.review.search import draws_after
 from quartet.review.work import LogResult, LogTask, ResultFolder
+from tests.bench import agreement
 from tests.commands import ONE_JOB, refusal
 
 DATA = Path(__file__).parent / "data"

@@ -1,5 +1,5 @@
-"""Old name of `quartet.bench.page_overhead`, an alias during 1.x."""
+"""Old name of `tests.bench.page_overhead`, an alias during 1.x."""
 
 import runpy
 
-runpy.run_module("quartet.bench.page_overhead", run_name=__name__, alter_sys=True)
+runpy.run_module("tests.bench.page_overhead", run_name=__name__, alter_sys=True)

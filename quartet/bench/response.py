@@ -1,5 +1,5 @@
-"""Old name of `quartet.bench.latency`, an alias during 1.x."""
+"""Old name of `tests.bench.latency`, an alias during 1.x."""
 
 import runpy
 
-runpy.run_module("quartet.bench.latency", run_name=__name__, alter_sys=True)
+runpy.run_module("tests.bench.latency", run_name=__name__, alter_sys=True)
