@@ -87,8 +87,8 @@ def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
 
     Raises:
         QuartetError: The folder holds no run.
-        TextError: Its records are damaged: a line cannot be read, a game is recorded twice, or has
-            a player that the plan does not have.
+        TextError: Its records are damaged: a line cannot be read, a game is recorded twice or has a
+            player that the plan does not have, or the plan's players are not a list.
     """
     plan = read_plan(folder / Records.PLAN)
     file = folder / Records.LINES
@@ -96,7 +96,10 @@ def read(folder: Path) -> tuple[dict[str, Any], list[GameResult]]:
         results = list(parse_lines(file, file.read_bytes(), GameResult))
     except OSError as error:
         raise QuartetError(f"{folder} holds no records of a run: {error.strerror}") from error
-    players, numbers = range(len(plan.get("players", ()))), set()
+    listed = plan.get("players", [])
+    if not isinstance(listed, list):
+        raise TextError(f"{folder}: the players of the run are not a list")
+    players, numbers = range(len(listed)), set()
     for game in results:
         if game.number in numbers:
             raise TextError(f"{folder}: game {game.number} is recorded twice")
