@@ -428,14 +428,22 @@ cdef inline int ab_node(
 
 cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) noexcept nogil:
     """Search the root to a depth, in an aspiration window around the last value, and return the
-    value. Invalid if s.stopped."""
+    value. Invalid if s.stopped.
+
+    A move that exceeds the window is searched again in a wider one. If that is stopped before it
+    has a result, this move is the line.
+    """
     cdef int width = s.window
     cdef int alpha = -AB_WIN, beta = AB_WIN, value
+    cdef uint16_t high = NO_MOVE
     if depth >= 4 and -AB_SURE < last_value < AB_SURE:
         alpha, beta = last_value - width, last_value + width
     while True:
         s.best_nodes = s.root_nodes = 0
         value = ab_node(s, root, AB_UNKNOWN, depth, alpha, beta, 0, NO_MOVE)
+        if s.stopped and s.pv_length[0] == 0 and high != NO_MOVE:
+            s.pv[0][0] = high
+            s.pv_length[0] = 1
         if s.stopped or alpha < value < beta or (
             value <= alpha and alpha == -AB_WIN
         ) or (value >= beta and beta == AB_WIN):
@@ -444,6 +452,7 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
         if value <= alpha:
             alpha = -AB_WIN if width > 1000 else max(-AB_WIN, value - width)
         else:
+            high = s.pv[0][0]
             beta = AB_WIN if width > 1000 else min(AB_WIN, value + width)
 
 
