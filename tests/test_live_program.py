@@ -176,6 +176,26 @@ def test_memory_is_watched_while_another_is_asked(talk: Callable[..., LiveProgra
     assert fat.end(at_once=True).megabytes > 100
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not find such a process")
+def test_a_process_outside_the_group_cannot_outgrow_the_limit_meanwhile(
+    talk: Callable[..., LiveProgram],
+) -> None:
+    fat = talk(
+        "import os, sys, time\n"
+        "if os.fork():\n    time.sleep(60)\n"
+        "os.setsid()\nprint(os.getpid(), flush=True)\n"
+        "x = b'x' * (150 << 20)\ntime.sleep(60)",
+        megabytes=100,
+    )
+    child = int(fat.receive(ENOUGH).line or 0)
+    other = talk("import time; time.sleep(60)")
+    deadline = time.perf_counter() + ENOUGH
+    while psutil.pid_exists(child) and time.perf_counter() < deadline:
+        assert other.receive(0.1).status is ReadStatus.LATE
+    assert not psutil.pid_exists(child)
+    assert fat.receive(ENOUGH).status is ReadStatus.MEMORY
+
+
 def test_folder_and_environment(talk: Callable[..., LiveProgram], tmp_path: Path) -> None:
     program = talk("import os; print(os.getcwd(), os.environ['ADDED'])", cwd=tmp_path)
     assert program.receive(ENOUGH).line == f"{tmp_path} 2".encode()

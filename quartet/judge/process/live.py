@@ -199,10 +199,11 @@ class LiveProgram:
         if now >= self._next_sample:
             held = measure(self._tree, self._limit)
             self.megabytes = max(self.megabytes, held)
-            if self._limit is not None and held > self._limit and not self._too_big:
+            if self._limit is not None and held > self._limit:
                 self._too_big = True
-                # at once: the judge may be waiting for another program
-                self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+                # At once, as the judge may be waiting for another program; and again, as a process
+                # outside the group may survive or start others.
+                self._kill()
             sampled = time.perf_counter()
             self._next_sample = sampled + pause_after(sampled - now)
         return self._next_sample - now
@@ -277,6 +278,14 @@ class LiveProgram:
                 self._main.kill()
             else:
                 os.killpg(self._main.pid, number)
+
+    def _kill(self) -> None:
+        """Kill all its processes once; the tree still counts their time."""
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        if sys.platform != "win32":
+            for pid in self._tree.members():
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
 
     def _ends_by(self, deadline: float) -> bool:
         while not self._has_exited():
