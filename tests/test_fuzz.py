@@ -112,6 +112,7 @@ def test_an_unknown_target_is_rejected() -> None:
         "info depth 1 nodes 2 seconds inf",
         f"info depth 1 nodes {10**30} seconds 1",
         "info depth 1 nodes 2 seconds -1",
+        "info depth 1 nodes 1000000000000 seconds 1e-320",
         "info nodes 2 depth 1 seconds 3",
         "note depth 1 nodes 2 seconds 3",
     ],

@@ -57,13 +57,15 @@ class Answer(msgspec.Struct, frozen=True):
 
 MAX_INFO = 10**12
 """Largest number that a program may report about a search."""
+MIN_INFO_SECONDS = 1e-6
+"""Shortest time, other than 0, that a program may report about a search."""
 
 
 def read_info(said: str) -> SearchInfo | None:
     """Return what a program's standard error reports of its search, with an empty move.
 
     It is the last line in the form of `SearchInfo.text`. Return None if there is none, or if a
-    number is too large for records and sums.
+    number is too large for records, sums and speeds, or its time too short.
     """
     for line in reversed(said.splitlines()):
         words = line.split()
@@ -76,7 +78,8 @@ def read_info(said: str) -> SearchInfo | None:
                 seconds = float(info["seconds"])
             except (ValueError, LookupError):
                 return None
-            if 0 <= seconds <= MAX_INFO and max(abs(score), abs(depth), abs(nodes)) <= MAX_INFO:
+            is_time = seconds == 0 or MIN_INFO_SECONDS <= seconds <= MAX_INFO
+            if is_time and max(abs(score), abs(depth), abs(nodes)) <= MAX_INFO:
                 return SearchInfo((), score, depth, nodes, seconds)
             return None
     return None
