@@ -257,4 +257,4 @@ class MatchWorker:
 
     def _hint(self, _: views.Json) -> views.Json:
         position = self._match.position
-        return views.written(self._scene, hint(self._match), position)
+        return views.written(self._scene, hint(self._match, position), position)

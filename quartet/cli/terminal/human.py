@@ -57,7 +57,7 @@ def move_chooser(console: Console, keyboard: Keyboard | None = None) -> Callable
                 elif action is Action.HINT:
                     note = "looking for a move ..."
                     show()
-                    move = hint(match)
+                    move = hint(match, match.position)
                     hinted = module.parts(move, match.position)
                     note = f"hint: {module.write(move, match.position)}"
                 elif action is not None:

@@ -20,14 +20,15 @@ HINT_SECONDS = 1.0
 """Time of a search for a hint."""
 
 
-def hint(match: Match) -> Move:
-    """Return the move that the game's engine would play after a search of HINT_SECONDS."""
+def hint(match: Match, position: Position) -> Move:
+    """Return the move that the game's engine would play in a position of a match, after a search of
+    HINT_SECONDS."""
     game = match.game
-    position = shown(match, match.position, fast_rules(game.info.name))
+    known = shown(match, position, fast_rules(game.info.name))
     engine = registry.load(game.info.name, "players").player("bot", 0)
-    found = BackgroundSearch(engine, position, Limits(deadline=now() + HINT_SECONDS)).outcome()
-    text = game.protocol.format_answer(found.move, position.to_move)
-    return game.protocol.parse_answer(text, match.position.to_move)
+    found = BackgroundSearch(engine, known, Limits(deadline=now() + HINT_SECONDS)).outcome()
+    text = game.protocol.format_answer(found.move, known.to_move)
+    return game.protocol.parse_answer(text, position.to_move)
 
 
 def fast_rules(game: str) -> Any:
