@@ -93,7 +93,6 @@ class Viewer:
             "clocks": self._state.clocks,
             "board": msgspec.structs.asdict(self._boards.board),
             "turns": [],
-            "start": {"seed": start.seed, "options": dict(start.options), "position": start.text},
             "scores": [list(first.scores())],
             "to_move": first.to_move,
             "over": first.over,
