@@ -169,6 +169,16 @@ def test_a_cluster_needs_separate_sandbox_settings(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+@pytest.mark.usefixtures("sealed")
+def test_a_quoted_program_in_a_temporary_folder_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "two words" / "program.py"
+    file.parent.mkdir()
+    file.write_text("print('here')")
+    words = sandbox.started(f'{sys.executable} "{file}"', None, {})
+    assert subprocess.run(words, capture_output=True, check=False).stdout == b"here\n"
+    assert sandbox.started(f"{sys.executable} 'unmatched", None, {})
+
+
 def test_all_temporary_folders_are_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     need("bubblewrap", "bwrap")
     monkeypatch.setenv(sandbox.WANTED, "1")

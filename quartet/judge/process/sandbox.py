@@ -57,7 +57,7 @@ def started(
     words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     temporary = sorted({"/tmp", "/var/tmp", tempfile.gettempdir()})  # noqa: S108
     here = str(folder or Path.cwd())
-    named = shlex.split(command, posix=False) if isinstance(command, str) else words
+    named = _words(command) if isinstance(command, str) else words
     shown = [path for path in (*named, *env.get("PYTHONPATH", "").split(os.pathsep)) if path]
     walls = [*WALLS]
     for place in temporary:
@@ -87,6 +87,14 @@ def holds(pid: int) -> bool:
             if line.startswith("NSpid:"):
                 return line.split()[2:] in (["1"], ["2"])
     return False
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command for the shell, as they are if its quotes do not match."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
 
 
 def _whole(path: Path) -> Path:
