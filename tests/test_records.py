@@ -3,12 +3,18 @@ discarded."""
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
 
 from core.errors import QuartetError, TextError
+from quartet.arena import catalogue, records
 from quartet.arena.records import Records, log_name
 from quartet.arena.store import ResultStore
 from quartet.arena.unit import GameResult, Played, Use
@@ -25,9 +31,9 @@ def played(number: int) -> Played:
 
 
 def fill(folder: Path, numbers: range = range(4)) -> None:
-    with Records(folder, PLAN) as records:
+    with Records(folder, PLAN) as store:
         for number in numbers:
-            records.add(played(number))
+            store.add(played(number))
 
 
 def numbers(folder: Path) -> list[int]:
@@ -115,6 +121,31 @@ def test_damaged_records_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(b"{")
     with pytest.raises(TextError, match="cannot be read"):
         Records(tmp_path, PLAN)
+
+
+@pytest.mark.parametrize("players", [3, None])
+def test_players_that_are_no_list_are_rejected(players: object, tmp_path: Path) -> None:
+    fill(tmp_path)
+    plan = json.loads((tmp_path / "run.json").read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps(plan | {"players": players}))
+    with pytest.raises(TextError, match="the players of the run are not a list"):
+        records.read(tmp_path)
+
+
+def test_a_folder_that_may_not_be_read_is_no_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fill(tmp_path)
+    assert catalogue.is_run(tmp_path)
+
+    def denied(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", denied)
+        assert not catalogue.is_run(tmp_path)
+    shutil.rmtree(tmp_path)
+    assert catalogue.last_change(tmp_path) == 0
 
 
 def test_a_folder_that_cannot_be_written_is_rejected(tmp_path: Path) -> None:

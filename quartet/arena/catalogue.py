@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -112,8 +113,8 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 def is_run(folder: Path) -> bool:
-    """Return True if a folder holds the records of a run."""
-    return any((folder / name).is_file() for name in PLANS)
+    """Return True if a folder holds the records of a run, and may be read."""
+    return any(os.path.isfile(folder / name) for name in PLANS)  # noqa: PTH113  (never raises)
 
 
 def read(folder: Path, active: bool | None = None) -> RecordedRun:
@@ -175,11 +176,12 @@ def listed(path: Path, run: RecordedRun, found: Outcome | None) -> dict[str, Any
 
 def last_change(folder: Path) -> float:
     """Return the time of the last change in a folder, in seconds since 1970."""
-    times = []
-    for entry in folder.iterdir():
-        with suppress(OSError):  # it was removed meanwhile
-            times.append(entry.stat().st_mtime)
-    return max(times, default=0.0)
+    times = [0.0]
+    with suppress(OSError):  # it was removed meanwhile
+        for entry in folder.iterdir():
+            with suppress(OSError):
+                times.append(entry.stat().st_mtime)
+    return max(times)
 
 
 def is_active(folder: Path) -> bool:

@@ -97,8 +97,10 @@ class FollowedRuns:
                         topic.publish(event, **data)
                 _note(state, events)
                 pause = max(every, REST * took)
-        except QuartetError as error:
+        except Exception as error:
             topic.publish("gone", error=str(error))
+            if not isinstance(error, QuartetError):
+                raise
         finally:
             del self._topics[topic.name], self._tasks[topic.name]
 
