@@ -11,7 +11,7 @@ from core.limits import SearchInfo
 from core.rules import Move
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
 class Verdict(StrEnum):
