@@ -102,14 +102,22 @@ def test_published_intervals_of_wilson(
     assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
 
 
-def game(seats: tuple[int, ...], places: tuple[int | None, ...], block: int = 0) -> GameResult:
+def game(
+    seats: tuple[int, ...], places: tuple[int | None, ...], block: int = 0, number: int = 0
+) -> GameResult:
     use = tuple(Use() for _ in seats)
-    return GameResult(0, block, seats, 0, 1, places, places, (0.0,) * len(seats), use, 0.0)
+    return GameResult(number, block, seats, 0, 1, places, places, (0.0,) * len(seats), use, 0.0)
 
 
 def test_ties_count_in_both_orders() -> None:
-    assert orders(game((0, 1, 2, 3), (2, 1, 2, 4))) == [(1, 0, 2, 3), (1, 2, 0, 3)]
+    assert sorted(orders(game((0, 1, 2, 3), (2, 1, 2, 4)))) == [(1, 0, 2, 3), (1, 2, 0, 3)]
     assert orders(game((0, 1, 1, 2), (3, 1, None, 2))) == [(1, 2, 0), (1, 2, 0)]
+
+
+def test_a_tie_of_several_favours_no_seat() -> None:
+    results = [game((0, 1, 2, 3), (1, 1, 1, 1), number // 4, number) for number in range(400)]
+    ratings = plackett_luce(blocks(results), 4, resamples=())
+    assert [rating.elo for rating in ratings] == pytest.approx([0] * 4, abs=20)
 
 
 @pytest.mark.parametrize(

@@ -194,11 +194,13 @@ def _bound(
 
 
 def orders(game: GameResult) -> list[tuple[int, ...]]:
-    """Return the players from the first to the last place, twice: shared places in both orders."""
+    """Return the players from the first to the last place, twice: shared places in a random order,
+    which the game's number decides, and in its reverse."""
     seats = [seat for seat, place in enumerate(game.places) if place is not None]
+    Random(game.number).shuffle(seats)
     return [
-        tuple(game.seats[seat] for seat in sorted(seats, key=lambda s: (game.places[s], sign * s)))
-        for sign in (1, -1)
+        tuple(game.seats[seat] for seat in sorted(order, key=lambda s: game.places[s] or 0))
+        for order in (seats, seats[::-1])
     ]
 
 
