@@ -55,6 +55,10 @@ def matches(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Match]:
     (folder / "deep").mkdir()
     (folder / "readme.txt").write_text("no log")
     (folder / "half.txt").write_bytes(log(played("ataxx", 0))[:-40])
+    four = played("ugolki", 0)
+    assert four.result is not None
+    four.result = replace(four.result, shares=())
+    (folder / "no-shares.log").write_bytes(log(four))
     made = {}
     for name in registry.GAMES:
         for number in range(GAMES):

@@ -272,7 +272,7 @@ class Index:
                 return
             names, shares, options = match.names, match.result.shares, dict(match.start.options)
             positions, moves = checked.positions, [turn.move for turn in checked.turns]
-        if None in names:
+        if None in names or len(shares) != len(names):
             return
         keys = b"".join(key_of(self._game, position, options) for position in positions)
         if self._game.info.move_aliases:
