@@ -13,6 +13,8 @@ last few.
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +65,7 @@ class LineFile(Generic[LineT]):
             TextError: A line cannot be read.
         """
         self._path = path
-        self._file = path.open("a+b")
+        self._file = path.open("a+b", buffering=0)
         self.close = self._file.close
         try:
             self._file.seek(0)
@@ -76,8 +78,9 @@ class LineFile(Generic[LineT]):
 
     def append(self, line: object) -> None:
         """Write a line; when this returns, it survives the process. Raises OSError."""
-        self._file.write(msgspec.json.encode(line) + b"\n")
-        self._file.flush()
+        data = msgspec.json.encode(line) + b"\n"
+        if self._file.write(data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def parse_lines(path: Path, data: bytes, kind: type[LineT]) -> Iterator[LineT]:
