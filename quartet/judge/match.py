@@ -84,7 +84,9 @@ class Match(GameState):
             QuartetError: The number of players does not fit the game, or it knows no empty seats.
             TextError: The start does not fit the game.
         """
-        self.game, self.start, self.names = game, start, tuple(names)
+        self.game, self.start = game, start
+        # logs are UTF-8: a name from a command line may be other bytes
+        self.names = tuple(name and name.encode("utf-8", "replace").decode() for name in names)
         self.rules: Any = rules or game.position
         self.turns: list[Turn] = []
         self.positions: list[Position] = []

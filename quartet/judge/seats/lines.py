@@ -24,6 +24,7 @@ from core.messages import Drew, Finish, Init, Message, Opponent, Ready, YourTurn
 from core.rules import Position
 from quartet.judge.judging import LATE_CODE, MEMORY_CODE, judge_answer
 from quartet.judge.match import Match
+from quartet.judge.process.folder import ANSWER_LIMIT
 from quartet.judge.process.live import LiveProgram, NotStartedError, ReadStatus, Reply
 from quartet.judge.process.pipes import Hub
 from quartet.judge.process.words import describe_exit, last_words
@@ -213,7 +214,7 @@ class LineSeat(Seat):
                 text=text,
                 seconds=reply.seconds,
                 ms=max(1, math.ceil(1000 * charged)),
-                output=text,
+                output=text[:ANSWER_LIMIT],
                 output_size=len(reply.line),
                 info=self._info(program),
             )
