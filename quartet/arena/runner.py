@@ -242,7 +242,9 @@ class LocalWorkers(Generic[WorkT, DoneT]):
 
     def repair(self) -> None:
         """Start new processes; the remaining old ones end."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        # Cancels nothing: the units of a broken executor have failed, and if it was repaired before
+        # the last of them was noticed, the new units go on.
+        self._executor.shutdown(wait=False)
         self._executor = self._start()
 
     def close(self) -> None:
