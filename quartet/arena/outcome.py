@@ -19,7 +19,7 @@ from quartet.arena.gauntlet import OpponentGroup
 from quartet.arena.ratings import Rating
 from quartet.arena.schedule import TournamentPlan
 from quartet.arena.sprt import Sprt, block_score, expected_score
-from quartet.arena.standings import crosstable, points_against, standings
+from quartet.arena.standings import points_against, standings
 from quartet.arena.unit import GameResult
 from quartet.judge import game as games
 from quartet.judge.turn import UNREADABLE
@@ -87,7 +87,7 @@ class Outcome:
         if self.plan.pairing == "swiss":
             return [place.player for place in swiss.ranking(players, self.played)]
         if self.plan.pairing == "roundrobin" and self.config.seats == 2:
-            points = crosstable(self.results, players)
+            points, _ = points_against(self.results, players)
             tie_break = swiss.sonneborn_berger(points)
             return sorted(range(players), key=lambda c: (-sum(points[c]), -tie_break[c], c))
         return by_share(self.results, players)
@@ -105,7 +105,7 @@ class Outcome:
                 "opp. early": [f"{place.opponents_early:g}" for place in places],
             }
         if self.plan.pairing == "roundrobin" and self.config.seats == 2 and players > 2:
-            tie_break = swiss.sonneborn_berger(crosstable(self.results, players))
+            tie_break = swiss.sonneborn_berger(points_against(self.results, players)[0])
             return {"SB": [f"{value:g}" for value in tie_break]}
         return {}
 

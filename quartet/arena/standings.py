@@ -96,16 +96,6 @@ def by_seat(results: Sequence[GameResult]) -> list[float]:
     return [fmean(shares) for shares in zip(*(game.shares for game in results), strict=True)]
 
 
-def crosstable(results: Iterable[GameResult], players: int) -> list[list[float]]:
-    """Return the points of each player (row) against each other (column) if two play."""
-    points = [[0.0] * players for _ in range(players)]
-    for result in results:
-        a, b = result.seats
-        points[a][b] += result.shares[0]
-        points[b][a] += result.shares[1]
-    return points
-
-
 def points_against(
     games: Iterable[GameResult], players: int
 ) -> tuple[list[list[float]], list[list[int]]]:

@@ -39,6 +39,7 @@ def end(match: Match, seats: Sequence[Seat | None], forfeit: Turn | None) -> Res
     if offender is not None:
         match.disqualified.add(offender)
     scores, place, share = match.standing()
+    ended = Termination.SCORE if place.count(1) == 1 else Termination.DRAW
     for seat, player in sitting:
         notes += [f"{match.game.label(seat)} {note}" for note in dict.fromkeys(player.notes)]
     return Result(
@@ -48,7 +49,7 @@ def end(match: Match, seats: Sequence[Seat | None], forfeit: Turn | None) -> Res
         shares=tuple(share),
         lost=tuple(match.lost),
         disqualified=disqualified,
-        termination=_termination(forfeit, place),
+        termination=ended if forfeit is None else Termination.of(forfeit.verdict),
         reason=_reason(match, forfeit, scores, place),
         offender=offender,
         code="" if forfeit is None else forfeit.code,
@@ -64,12 +65,6 @@ def phrase(turn: Turn) -> str:
     known = PHRASES.get(turn.verdict)
     reason = printable(turn.reason) if turn.verdict is Verdict.MALFORMED else turn.reason
     return f"{known} at ply {turn.ply}: {reason}" if known else reason
-
-
-def _termination(forfeit: Turn | None, place: Sequence[int | None]) -> Termination:
-    if forfeit is not None:
-        return Termination.of(forfeit.verdict)
-    return Termination.SCORE if place.count(1) == 1 else Termination.DRAW
 
 
 def _reason(

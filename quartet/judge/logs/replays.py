@@ -213,10 +213,10 @@ class OfficialReplay(LogReplay):
                 self.checked.note(f"{ABORTED} after {match.position.ply} plies")
             elif len(self.scores) < match.game.info.players:
                 self.checked.note(NO_SCORES)
-        if self.outcome is None or not (over or self.abort is not None):
+        if self.outcome is None or match.result is None:
             return
         outcome, self.line = self.outcome
-        winner = self.winner(match)
+        winner = match.result.winner
         said, known = _name(outcome.winner), _name(winner)
         _require(winner == outcome.winner, f"the winner is {said}, by the rules {known}")
 
@@ -247,13 +247,6 @@ class OfficialReplay(LogReplay):
                 self.abort = entry
             case Init():
                 raise DisagreementError("a second INIT")
-
-    def winner(self, match: Match) -> int | None:
-        """Return the winner by the rules, None for a draw."""
-        if self.abort is not None:
-            return 1 - self.abort.seat
-        place = match.standing()[1]
-        return place.index(1) if place.count(1) == 1 else None
 
 
 class JsonlReplay(LogReplay):

@@ -16,22 +16,17 @@ from typing import IO
 
 import psutil
 
+from quartet.judge.process.pipes import DEATH_SECONDS, STDERR_LIMIT
 from quartet.judge.process.spawn import spawn
 from quartet.judge.process.tree import Tree
 
 MEGABYTE = 1 << 20
-STDERR_LIMIT = 1 << 16
-"""Bytes of a program's standard error that are kept. The rest is read and dropped, so that the
-program never blocks."""
 FIRST_SAMPLE, SAMPLE_EVERY = 0.001, 0.01
 """Seconds until the first sample of the memory, and between later ones."""
 SAMPLE_COST, LONGEST_PAUSE = 4, 0.1
 """The pause after a sample lasts at least SAMPLE_COST times as long as the sample took, for samples
 are slow on a machine with many processes. It lasts at most LONGEST_PAUSE seconds, for on an
 overloaded machine a sample is slow because others had the processor."""
-DEATH_SECONDS = 5.0
-"""Seconds that a killed process may take to die. Only one that hangs inside the kernel needs
-them."""
 
 _one_at_a_time = threading.Lock()
 """With two programs at once, an orphan that hides its descent could not be attributed. To run more

@@ -23,13 +23,13 @@ LINE_LIMIT = 1 << 16
 """Bytes of standard output that are read before they are asked for. A longer line is no answer; a
 program that writes more blocks."""
 STDERR_LIMIT = 1 << 16
-"""Bytes of standard error per game that are kept. The rest is read and dropped, so that the program
+"""Bytes of a program's standard error that are kept. The rest is read and dropped, so that the program
 never blocks."""
 BACKLOG = 64
 """Chunks that reading threads may be ahead."""
 DEATH_SECONDS = 5.0
-"""Seconds that the pipes of a dead program may stay open. Only a process that hangs inside the
-kernel keeps them open."""
+"""Seconds that a killed process may take to die, and its pipes may stay open. Only one that hangs
+inside the kernel needs them."""
 
 
 class StderrLog:

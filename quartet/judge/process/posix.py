@@ -246,33 +246,21 @@ def _sessions() -> Iterable[tuple[int, int]]:
             yield pid, os.getsid(pid)
 
 
-def _own_cpu(pid: int) -> float:
-    """Return the processor time of all threads of a process in seconds; 0 if it has gone."""
-    if LINUX:
-        with suppress(OSError):
-            # the clock of another process; see clock_getcpuclockid(3)
-            return time.clock_gettime((~pid << 3) | 2)
-        return 0.0
-    with suppress(psutil.Error):
-        times = psutil.Process(pid).cpu_times()
-        return times.user + times.system
-    return 0.0
-
-
 def _cpu(pid: int) -> float:
-    """Return the processor time of a process and of its reaped children, in seconds."""
-    inherited = 0.0
-    if LINUX:
-        with suppress(OSError, ValueError, IndexError):
-            # After the name, which may hold anything, come the state and numbers; see
-            # proc_pid_stat(5).
-            numbers = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-            inherited = (int(numbers[13]) + int(numbers[14])) / TICKS
-    else:
+    """Return the processor time of all threads of a process and of its reaped children, in seconds;
+    0 if it has gone."""
+    if not LINUX:
         with suppress(psutil.Error):
-            times = psutil.Process(pid).cpu_times()
-            inherited = times.children_user + times.children_system
-    return _own_cpu(pid) + inherited
+            return sum(psutil.Process(pid).cpu_times()[:4])
+        return 0.0
+    own = inherited = 0.0
+    with suppress(OSError):
+        own = time.clock_gettime((~pid << 3) | 2)  # see clock_getcpuclockid(3)
+    with suppress(OSError, ValueError, IndexError):
+        # After the name, which may hold anything, come the state and numbers; see proc_pid_stat(5).
+        numbers = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        inherited = (int(numbers[13]) + int(numbers[14])) / TICKS
+    return own + inherited
 
 
 def _run_queue(pid: int) -> float:
