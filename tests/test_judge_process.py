@@ -21,7 +21,8 @@ import pytest
 from core.errors import QuartetError
 from quartet.judge.process import once
 from quartet.judge.process.folder import ANSWER_LIMIT, ProgramFolder
-from quartet.judge.process.once import STDERR_LIMIT, Ending, PipeReader, run
+from quartet.judge.process.once import Ending, PipeReader, run
+from quartet.judge.process.pipes import STDERR_LIMIT
 from quartet.judge.process.spawn import environment
 from quartet.judge.process.words import describe_exit, last_words
 from tests.processes import living_children
