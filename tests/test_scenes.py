@@ -445,7 +445,7 @@ def test_a_human_asks_for_help_and_plays(
     first = position.legal()[-1]
     after = position.play(first)
     move = after.legal()[-1]
-    monkeypatch.setattr(human, "hint", lambda _: move)
+    monkeypatch.setattr(human, "hint", lambda *_: move)
     wanted = [  # by the human on each turn
         [*typed(module.write(first, position)), "enter"],
         ["?", "l", "u", "u", "q"],

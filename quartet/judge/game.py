@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
+from core.errors import TextError
 from core.messages import SIDES
 from core.rules import GameInfo, LineJudge, LineProtocol, Move, Position
 from core.scene import SceneModule
@@ -33,6 +34,21 @@ class JudgedGame:
     def label(self, seat: int) -> str:
         """Return the name of a seat: the judge's, or its number from 1."""
         return SIDES[seat] if self.info.lines is not None else str(seat + 1)
+
+    def check_options(self, options: Mapping[str, bool | int]) -> None:
+        """Raise TextError for variants of the rules that the game does not have."""
+        for name, value in options.items():
+            if name not in self.info.options:
+                known = ", ".join(self.info.options) or "none"
+                raise TextError(f"{self.info.name} has no option {name!r}; there are: {known}")
+            rule = self.info.options[name]
+            if type(value) is not type(rule.default) or value < rule.least:
+                raise TextError(f"option {name} of {self.info.name} cannot be {value!r}")
+
+    def lasting(self, options: Mapping[str, bool | int]) -> dict[str, bool | int]:
+        """Return the options that hold after the start, too."""
+        known = self.info.options
+        return {name: value for name, value in options.items() if not known[name].of_start}
 
     @property
     def lines(self) -> LineJudge:

@@ -331,13 +331,7 @@ class Match(GameState):
             raise QuartetError(f"{info.name} has {info.players} players, not {len(self._seats)}")
         if not self._sitting:
             raise QuartetError("all seats are empty; seat at least one player")
-        for option, value in self.start.options.items():
-            if option not in info.options:
-                known = ", ".join(info.options) or "none"
-                raise TextError(f"{info.name} has no option {option!r}; there are: {known}")
-            rule = info.options[option]
-            if type(value) is not type(rule.default) or value < rule.least:
-                raise TextError(f"option {option} of {info.name} cannot be {value!r}")
+        self.game.check_options(self.start.options)
 
     def _continues(self, after: Position | None) -> bool:
         """Return True if the game continues after a turn; `after` is None for a forfeited one."""

@@ -89,8 +89,7 @@ class Analyser:
 
     def begin(self, options: Mapping[str, Any]) -> None:
         """Begin a new game with the given variants, and forget the last one."""
-        known = self.game.info.options
-        self._options = {n: v for n, v in options.items() if not known[n].of_start}
+        self._options = self.game.lasting(options)
         if self._uai is not None:
             self._uai.new_game()
         elif can(self._engine, NEW_GAME):

@@ -15,7 +15,6 @@ from quartet.judge.game import JudgedGame, Start
 from quartet.judge.process.words import printable
 from quartet.judge.seats import players as seating
 from quartet.judge.seats.players import PERSON, PlayerSpec
-from quartet.web import views
 from quartet.web.data_folder import Record
 from quartet.web.errors import Refused
 from quartet.web.payloads import Delay, MatchRequest, Pace, SeatRequest, Source
@@ -116,7 +115,7 @@ def match_record(
 ) -> MatchRecord:
     """Return a new match; `programs` are commands by name. Raises QuartetError."""
     game = games.load(payload.game)
-    views.check_options(game, payload.options)
+    game.check_options(payload.options)
     if len(payload.seats) != game.info.players:
         raise QuartetError(f"{payload.game} has {game.info.players} seats")
     seats = [_seat_spec(game, seat, programs) for seat in payload.seats]

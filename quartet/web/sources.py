@@ -225,9 +225,9 @@ class Sources:
     def _root(self, source: Source) -> Located:
         if source.game is not None:
             game = games.load(source.game)
-            views.check_options(game, source.options)
+            game.check_options(source.options)
             start = Start(source.seed, source.options, source.position)
-            return Located(game, start.position(game.position), lasting(game, source.options))
+            return Located(game, start.position(game.position), game.lasting(source.options))
         data, is_running = self.data(source)
         found, match = checked(data)
         game, steps = found.game, len(match.turns)
@@ -241,7 +241,7 @@ class Sources:
         return Located(
             game,
             found.positions[step],
-            lasting(game, dict(match.start.options)),
+            game.lasting(match.start.options),
             frozenset(seat for seat, name in enumerate(match.names) if name is None),
             last,
             is_running and game.info.chance,
@@ -286,12 +286,6 @@ def composed(located: Located, board: Mapping[str, int] | None, to_move: int) ->
         "implied": len({scene.compose(sample, seat, located.position) for seat in seats}) == 1,
         "palette": [[piece.owner, piece.text, piece.colour] for piece in palette],
     }
-
-
-def lasting(game: JudgedGame, options: dict[str, bool | int]) -> dict[str, bool | int]:
-    """Return the options that hold after the start, too."""
-    known = game.info.options
-    return {name: value for name, value in options.items() if not known[name].of_start}
 
 
 @lru_cache(maxsize=64)

@@ -304,17 +304,6 @@ def position(
     }
 
 
-def check_options(game: JudgedGame, options: Mapping[str, Any]) -> None:
-    """Raise QuartetError for rule options that the game does not have."""
-    known = game.info.options
-    for name, value in options.items():
-        if name not in known or type(value) is not type(known[name].default):
-            listed = ", ".join(known) or "none"
-            raise QuartetError(
-                f"{game.info.name} has no option {name}={value}; there are: {listed}"
-            )
-
-
 def lens_view(lens: Lens) -> Json:
     """Return an overlay."""
     return {**asdict(lens), "regions": [region._asdict() for region in lens.regions]}

@@ -23,8 +23,8 @@ LINE_LIMIT = 1 << 16
 """Bytes of standard output that are read before they are asked for. A longer line is no answer; a
 program that writes more blocks."""
 STDERR_LIMIT = 1 << 16
-"""Bytes of a program's standard error that are kept. The rest is read and dropped, so that the program
-never blocks."""
+"""Bytes of a program's standard error that are kept. The rest is read and dropped, so that the
+program never blocks."""
 BACKLOG = 64
 """Chunks that reading threads may be ahead."""
 DEATH_SECONDS = 5.0

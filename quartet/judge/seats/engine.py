@@ -45,11 +45,7 @@ def shown(match: Match, position: Any, rules: Any) -> Any:
     """
     if match.rules is rules:
         return position
-    known = match.game.info.options
-    options = {
-        name: value for name, value in match.start.options.items() if not known[name].of_start
-    }
-    return rules.parse(position.text(), **options)
+    return rules.parse(position.text(), **match.game.lasting(match.start.options))
 
 
 class EngineSeat(Seat):
