@@ -431,7 +431,7 @@ cdef int ab_iterate(AbSearch* s, const State* root, int depth, int last_value) n
     value. Invalid if s.stopped.
 
     A move that exceeds the window is searched again in a wider one. If that is stopped before it
-    has a result, this move is the line.
+    has a result, this move is the line (+43 [+21, +66] at 5,000 nodes, docs/experiments/038).
     """
     cdef int width = s.window
     cdef int alpha = -AB_WIN, beta = AB_WIN, value
