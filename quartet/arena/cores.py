@@ -76,7 +76,8 @@ class Cores:
                 if jobs is not None and len(free) == each * jobs:
                     break
                 with suppress(OSError):  # without a place for locks, runs share cores
-                    lock = locked(_lock(core))
+                    # twice: a run that waits for cores takes each lock for a moment
+                    lock = locked(_lock(core)) or locked(_lock(core))
                     if lock is None:
                         continue
                     held.enter_context(lock)
