@@ -85,7 +85,7 @@ const local = (x, least, most) =>
   (Math.abs(x) < 0.5 / 10 ** most ? 0 : x).toLocaleString(language(), { minimumFractionDigits: least, maximumFractionDigits: most, useGrouping: false }).replace("-", "−");
 /** A number with a decimal point as the language writes it. */
 const pointed = text => text.replace(".", local(0.5, 1, 1)[1]);
-export const number = (x, digits = 2) => (x == null ? "–" : local(x, 0, digits));
+export const number = (x, digits = 2, least = 0) => (x == null ? "–" : local(x, least, digits));
 export const percent = (x, digits = 1) => (x == null ? "–" : local(100 * x, digits, digits) + " %");
 /** A large number in short, with three digits. */
 export const many = n =>

@@ -74,7 +74,7 @@ export class Openings {
       .join(" ");
     if (left && JSON.stringify(all) === this.shown) return;
     this.shown = JSON.stringify(all);
-    const share = row => number(100 * row.share, 1) + (row.error95 == null ? "" : ` ± ${number(100 * row.error95, 1)}`);
+    const share = row => number(100 * row.share, 1, 1) + (row.error95 == null ? "" : ` ± ${number(100 * row.error95, 1, 1)}`);
     const columns = [
       { title: t("move"), value: row => (row.all ? t("openings_all") : this.move(row)) },
       { title: t("games"), kind: "n", value: row => row.games },

@@ -43,7 +43,7 @@ export function standings(found, shown) {
             value: r =>
               r.share == null
                 ? "–"
-                : number(100 * r.share, 1) + (r.error != null ? ` ± ${number(100 * Z95 * r.error, 1)}` : ""),
+                : number(100 * r.share, 1, 1) + (r.error != null ? ` ± ${number(100 * Z95 * r.error, 1, 1)}` : ""),
             kind: "n",
           },
           { title: t("games"), value: r => r.games, kind: "n" },
