@@ -445,6 +445,16 @@ def test_calibrate_writes_a_calibration(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "alone" / "run.json").write_text(json.dumps(folder))
     with pytest.raises(QuartetError, match="takes several"):
         run("calibrate", "applegame", "alone")
+    with pytest.raises(QuartetError, match="a run is named twice"):
+        run("calibrate", "applegame", "cup", "./cup")
+    shutil.rmtree(tmp_path / "cup")
+    run(
+        *["tournament", "applegame", "--player", "g=greedy", "--player", "r=random", "--seed", 2],
+        *["--games", 24, "--in-process", *ONE_JOB, "--json", "--out", "cup"],
+    )
+    run(*arguments, *ONE_JOB, "--json")
+    searched = list((tmp_path / "runs").glob("applegame-calibrate-*"))
+    assert len(searched) == 2, "other games under the same name are searched"
 
 
 # Bad input, many logs.

@@ -90,6 +90,8 @@ def command(
     """
     engines.require(game, engine)
     nodes = nodes or engines.usual_nodes(game)
+    if len({run.resolve() for run in runs}) < len(runs):
+        raise QuartetError("a run is named twice; name each once, so that no game counts twice")
     chosen = list(_games(game, runs))
     players = sorted({_who(player) for plan, _, _ in chosen for player in plan["players"]})
     if len(players) < 2:
@@ -104,13 +106,18 @@ def command(
         "positions": positions,
         "runs": [str(run) for run in runs],
         "games": len(chosen),
+        "contents": hashlib.sha256(
+            b"".join(
+                hashlib.sha256(_log(run, game).read_bytes()).digest() for _, run, game in chosen
+            )
+        ).hexdigest()[:16],
     }
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     folder = Path("runs") / f"{game}-calibrate-{digest}"
 
     def units() -> Iterator[LogTask]:
         for number, (_, run, result) in enumerate(chosen):
-            path = run / records.log_name(result.number)
+            path = _log(run, result)
             yield LogTask(
                 number=number,
                 game=game,
@@ -176,6 +183,11 @@ def _games(game: str, runs: tuple[Path, ...]) -> Iterator[tuple[dict[str, Any], 
         for result in sorted(results, key=lambda result: result.number):
             if not result.forfeits:
                 yield plan, run, result
+
+
+def _log(run: Path, result: GameResult) -> Path:
+    """Return the path of a game's log."""
+    return run / records.log_name(result.number)
 
 
 def _who(player: dict[str, Any]) -> str:
