@@ -4,6 +4,7 @@ way."""
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import wait
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
+from quartet.arena.processes import undisturbed
 from quartet.arena.runner import LocalWorkers
 from tests.games import ROOT
 
@@ -74,6 +76,16 @@ def end_during(content: int, size: int) -> None:
                 wait([future])
             break
     pool.close()
+
+
+def test_signals_do_not_disturb_the_end_of_workers() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with undisturbed():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(number)
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts bytes as Linux does")

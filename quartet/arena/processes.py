@@ -41,6 +41,22 @@ def no_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ignore signals that end this process: while workers end, an exception would leave some of
+    them waiting for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # which gets no signals
+        return
+    numbers = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
 def start_worker() -> None:
     """Prepare a new worker process: leave Ctrl-C to the parent, end on SIGTERM and with the
     parent."""

@@ -20,6 +20,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from quartet.arena.processes import undisturbed
 from quartet.arena.runner import DoneT, Workers, WorkT, drive
 from quartet.arena.store import ResultStore
 
@@ -139,7 +140,8 @@ def run_units(
         )
         raise
     finally:
-        workers.close()
+        with undisturbed():
+            workers.close()
 
 
 def duration(seconds: float) -> str:
