@@ -12,10 +12,12 @@ import pytest
 from core.errors import QuartetError, TextError
 from core.limits import Limits, SearchInfo
 from core.nn.contract import FIRST, OFF_PATH, PLAYED
+from core.nn.sealed import seal, unseal
 from quartet.training import samples, selfplay
 from quartet.training.samples import TAIL, SampleStore
 from quartet.training.selfplay import SelfplayUnit, play
 from tests.commands import quartet, refusal
+from tests.games import ROOT
 
 if TYPE_CHECKING:
     from core.rules import Move
@@ -229,6 +231,18 @@ def test_the_command_resumes(tmp_path: Path) -> None:
         assert (broken / file.name).read_bytes() == file.read_bytes()
     again = refusal("selfplay", "ataxx", "--nodes", "11", "--games", "1", "--out", str(whole))
     assert "another run" in again
+
+
+def test_a_run_belongs_to_the_weights_of_its_player(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.bin"
+    mine.write_bytes((ROOT / "ataxx" / "nn" / "weights.bin").read_bytes())
+    command = ("selfplay", "ataxx", "--nodes", "10", "--jobs", "1", "--out", str(tmp_path / "run"))
+    more = ("--player", f"bot:weights={mine}", "--games")
+    quartet(*command, *more, "1")
+    fields, body = unseal("weights", mine.read_bytes(), "ataxx")
+    other = {name: text for name, text in fields.items() if name not in {"bytes", "crc32"}}
+    mine.write_bytes(seal("weights", other | {"seed": "changed"}, body))
+    assert "another run" in refusal(*command, *more, "64")
 
 
 @pytest.mark.parametrize("game", ["applegame", "connexion"])

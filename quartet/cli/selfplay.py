@@ -11,7 +11,7 @@ import click
 from core.errors import QuartetError
 from quartet import registry
 from quartet.arena import runner
-from quartet.arena.fingerprints import engine_fingerprint
+from quartet.arena.fingerprints import fingerprint
 from quartet.arena.store import SELFPLAY_GAMES
 from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
@@ -86,7 +86,8 @@ def command(
             "(contract: core/nn/contract.py)"
         )
     runner.check_cluster(jobs, cluster)
-    player = PlayerSpec.parse(game, player).full
+    spec = PlayerSpec.parse(game, player)
+    player = spec.full
     settings = selfplay.SelfplayUnit(
         number=0, game=game, seed=seed, games=0, nodes=nodes, player=player, off_path=off_path
     )
@@ -94,7 +95,7 @@ def command(
     plan: dict[str, object] = {
         "kind": "selfplay",
         "game": game,
-        "engine": engine_fingerprint(game),
+        "engine": fingerprint(spec),
         "seed": seed,
         "nodes": nodes,
     }
