@@ -19,6 +19,7 @@ from ataxx.nn.evaluate import Weights
 from core.errors import QuartetError, TextError
 from core.nn import sparse_net
 from core.nn.sealed import seal
+from quartet.arena.files import locked
 from quartet.cli.main import cli
 from quartet.training import dataset, selfplay
 from quartet.training import trainer as training
@@ -469,6 +470,8 @@ def test_bad_samples_are_rejected(data: Path, samples: dataset.Samples, tmp_path
         dataset.load("ataxx", [tmp_path], 16)
     with pytest.raises(TextError, match="for 'ataxx', not for 'nim'"):
         dataset.load("nim", [data], 16)
+    with pytest.raises(QuartetError, match="name each folder once"):
+        dataset.load("ataxx", [data, data], 16)
 
 
 def test_from_selfplay_to_weights(tmp_path: Path) -> None:
@@ -514,6 +517,16 @@ def test_from_selfplay_to_weights(tmp_path: Path) -> None:
     with pytest.raises(QuartetError, match="notes exists and holds something else"):
         cli.main(["train", "ataxx", str(games), "--out", str(mine)], standalone_mode=False)
     assert mine.read_text() == "mine"
+    command = ["train", "ataxx", str(games), "--out", str(out), "--epochs", "1"]
+    lock = out.with_name("weights.bin.lock")
+    assert not lock.exists()
+    held = locked(lock)
+    assert held is not None
+    with held, pytest.raises(QuartetError, match=r"another process trains .*weights\.bin"):
+        cli.main(command, standalone_mode=False)
+    out.with_name("weights.bin.checkpoint").write_bytes(b"text")
+    with pytest.raises(TextError, match="is not a checkpoint; remove it to start again"):
+        cli.main(command, standalone_mode=False)
 
 
 def test_training_names_the_extra_that_is_missing() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +19,7 @@ from core.nn.contract import OwnSamples, Training
 from core.nn.sealed import seal
 from quartet import registry
 from quartet.arena.cores import usable_cores
-from quartet.arena.files import write_whole
+from quartet.arena.files import locked, write_whole
 from quartet.cli import outputs
 from quartet.cli.paths import PathType
 from quartet.cli.progress import Progress
@@ -151,9 +153,41 @@ def command(
         trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()), first)
     except TextError as error:
         raise TextError(f"{begin}: {error}") from error
+    with _alone(out):
+        _train(game, module, trainer, samples, out)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold the lock of a file that is trained.
+
+    Raises QuartetError if another process holds it, or if something cannot be written.
+    """
+    place = out.with_name(out.name + ".lock")
+    lock = locked(place)
+    if lock is None:
+        raise QuartetError(f"another process trains {out}")
+    with lock:
+        try:
+            yield
+        except OSError as error:
+            raise QuartetError(f"cannot train {out}: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):  # on Windows, as it is open
+                place.unlink()
+
+
+def _train(game: str, part: Training, trainer: Trainer, samples: Samples, out: Path) -> None:
+    """Train to the last epoch, resuming from a checkpoint, and write the weights."""
+    from quartet.training.trainer import (  # noqa: PLC0415  (an extra)
+        read_checkpoint,
+        write_checkpoint,
+    )
+
+    hyper = trainer.hyper
     checkpoint = out.with_name(out.name + ".checkpoint")
     if checkpoint.exists():
-        trainer.restore(training.read_checkpoint(checkpoint))
+        trainer.restore(read_checkpoint(checkpoint))
         print(f"resuming from {checkpoint} after {trainer.epoch} epochs", file=sys.stderr)
     units = " ".join(f"{unit:.0f}" for unit in samples.units)
     print(
@@ -171,8 +205,8 @@ def command(
             held_out = trainer.validate()
             print(f"epoch {trainer.epoch}: loss {loss:.6f}, held out {held_out:.6f}", flush=True)
             keep_loss(curve, trainer.epoch, loss, held_out)
-            training.write_checkpoint(checkpoint, trainer)
-    write_weights(game, module, trainer, out, samples)
+            write_checkpoint(checkpoint, trainer)
+    write_weights(game, part, trainer, out, samples)
     checkpoint.unlink()
 
 

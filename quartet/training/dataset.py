@@ -72,7 +72,8 @@ def load(
         progress: Called with the number of files that are read, and of all files.
 
     Raises:
-        QuartetError: There are too few samples.
+        QuartetError: There are too few samples, or two files have the same ones: the held-out
+            samples of one would be learned from in the other.
         TextError: A file is damaged.
     """
     found = [files(folder) for folder in folders]
@@ -99,7 +100,7 @@ def load(
     last, off_path, held_out = (np.empty(size, np.bool_) for _ in range(3))
     units = []
     count = done = 0
-    digest = hashlib.sha256()
+    digest, seen = hashlib.sha256(), dict[bytes, Path]()
     for folder, paths in zip(folders, found, strict=True):
         first = count
         for path in paths:
@@ -108,7 +109,13 @@ def load(
                 raise TextError(
                     f"{path} holds {len(body)} bytes, not a multiple of a sample's {kind.itemsize}"
                 )
-            digest.update(hashlib.sha256(body).digest())
+            part_digest = hashlib.sha256(body).digest()
+            digest.update(part_digest)
+            if body and part_digest in seen:
+                raise QuartetError(
+                    f"{path} has the same samples as {seen[part_digest]}; name each folder once"
+                )
+            seen[part_digest] = path
             samples = np.frombuffer(body, kind)
             part = slice(count, count + len(samples))
             positions[part], expected[part] = samples["position"], samples["score"]

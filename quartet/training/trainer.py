@@ -344,4 +344,4 @@ def read_checkpoint(file: Path) -> dict[str, Any]:
         with np.load(file) as state:
             return {name: state[name] for name in ("state", "epoch", "recipe", "data")}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise TextError(f"{file} is not a checkpoint: {error}; remove it to start again") from error
+        raise TextError(f"{file} is not a checkpoint; remove it to start again") from error
