@@ -240,6 +240,13 @@ def test_ugolki_is_tuned_against_the_training_set(tmp_path: Path) -> None:
         (("--parameter", "window=40..90"), "begins at 30, out of the range"),
         (("--parameter", "window=1..90/0"), "must be positive"),
         (("--parameter", "window=1..90/nan"), "must be positive"),
+        (("--parameter", "window=1..90/1e300"), "at most the range"),
+        (("--parameter", "window", "--alpha", "-900"), "'--alpha'"),
+        (("--parameter", "window=1..90/5", "--method", "cma"), "/C_END, is for --method spsa"),
+        (
+            ("--parameter", "window", "--method", "parzen", "--r-end", "0.002"),
+            "--r-end is for --method spsa",
+        ),
         (("--parameter", "window", "--parameter", "window"), "a parameter is named twice"),
         (("--parameter", "window", "--player", "greedy"), "greedy has no number 'window'"),
         (("--parameter", "window", "--player", "git:main"), "not a built-in player of ataxx"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 from rich.console import Console, RenderableType
 
 from core.engine import Option, options_of, parse_player, write_player
@@ -26,6 +27,9 @@ from quartet.judge.seats import versions
 
 METHODS = {"spsa": (1, 8), "cma": (32, 16), "parzen": (32, 8)}
 """Default pairs of a trial and trials of a batch, by method."""
+SPSA = ("r_end", "a_ratio", "alpha", "gamma")
+"""Options of SPSA alone."""
+EXPONENT = click.FloatRange(0, 10)
 MAX_LINES = 20
 """Lines of the table of a trajectory, at most."""
 
@@ -86,10 +90,18 @@ MAX_LINES = 20
     help="SPSA: stability constant A, as a fraction of all iterations.",
 )
 @click.option(
-    "--alpha", type=float, default=optimisers.ALPHA, show_default=True, help="SPSA: exponent of a."
+    "--alpha",
+    type=EXPONENT,
+    default=optimisers.ALPHA,
+    show_default=True,
+    help="SPSA: exponent of a.",
 )
 @click.option(
-    "--gamma", type=float, default=optimisers.GAMMA, show_default=True, help="SPSA: exponent of c."
+    "--gamma",
+    type=EXPONENT,
+    default=optimisers.GAMMA,
+    show_default=True,
+    help="SPSA: exponent of c.",
 )
 @click.option(
     "--against",
@@ -132,6 +144,12 @@ def command(
         --parameter prior_percent=10..100 --in-process --nodes 1000 --option opening=4
     """
     settings = RunOptions.read(options)
+    if method != "spsa":
+        source = click.get_current_context().get_parameter_source
+        given = [name for name in SPSA if source(name) is ParameterSource.COMMANDLINE]
+        if given or any("/" in text for text in parameters):
+            option = f"--{given[0].replace('_', '-')}" if given else "a perturbation, /C_END,"
+            raise QuartetError(f"{option} is for --method spsa")
     chosen = [read_parameter(game, player, text, r_end) for text in parameters]
     names = [parameter.name for parameter in chosen]
     if len(set(names)) < len(names):
@@ -239,8 +257,10 @@ def read_parameter(game: str, player: str, text: str, r_end: float) -> Parameter
         raise QuartetError(f"--parameter {text}: {name} takes {option.range}, the least first")
     if not least <= start <= most:
         raise QuartetError(f"--parameter {text}: {name} begins at {start:g}, out of the range")
-    if not c_end > 0:
-        raise QuartetError(f"--parameter {text}: a perturbation must be positive")
+    if not 0 < c_end <= most - least:
+        raise QuartetError(
+            f"--parameter {text}: a perturbation must be positive, and at most the range"
+        )
     return Parameter(name, option.kind is int, start, least, most, c_end, r_end)
 
 
