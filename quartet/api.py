@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -148,8 +149,10 @@ class Game:
             The match, with `turns`, `position` and `result`.
 
         Raises:
-            QuartetError: The players do not fit the game.
+            QuartetError: The players do not fit the game, or the clock is not positive.
         """
+        if ms is not None and not 0 < ms < math.inf:
+            raise QuartetError(f"a clock must be positive and finite, not {ms} ms")
         start = games.Start(seed, options, position)
         seats = [
             None

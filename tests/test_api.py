@@ -77,6 +77,12 @@ def test_a_search_without_nodes_is_rejected(bound: str) -> None:
         quartet.Limits(**{bound: 0})
 
 
+@pytest.mark.parametrize("ms", [0, -1, float("nan"), float("inf")])
+def test_a_clock_is_positive_and_finite(ms: float) -> None:
+    with pytest.raises(QuartetError, match="a clock must be positive and finite"):
+        quartet.game("ataxx").play(["greedy", "greedy"], ms=ms)
+
+
 def test_import_quartet_is_lazy() -> None:
     code = "import sys, quartet; print([name for name in sys.modules if 'judge' in name])"
     done = subprocess.run(
