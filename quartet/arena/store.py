@@ -169,7 +169,7 @@ class ResultStore(Generic[NumberedT]):
             check_plan(folder / self.PLAN, self.plan)
             for result in self._open(opened.callback):
                 if result.number in self.done:
-                    raise TextError(f"{folder / self.LINES} has unit {result.number} twice")
+                    raise TextError(f"{folder} has unit {result.number} twice")
                 self.done[result.number] = result
             self.close = opened.pop_all().close
 
