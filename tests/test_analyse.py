@@ -106,9 +106,13 @@ def test_an_interruption_prints_the_result_so_far(whole_game: GameUnderTest) -> 
                 break
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    # a small game may have been searched to its end before
-    assert errors in ("quartet: interrupted\n", "")
+    many = 1_000_000
+    start = whole_game.fast.start()
+    if whole_game.engine().choose(start, Limits(nodes=many, depth=90)).nodes < many:
+        # a small game: its search ends at once, and the signal may arrive at any later time
+        assert process.returncode in {0, 130}, errors
+        return
+    assert (process.returncode, errors) == (0, "quartet: interrupted\n")
     assert rest.splitlines()[-1].startswith("best: ")
 
 

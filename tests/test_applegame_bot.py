@@ -71,7 +71,7 @@ def test_moves_identify_the_policy(name: str) -> None:
 @pytest.mark.slow
 def test_it_wins_games_that_the_engine_alone_loses() -> None:
     alone = predicting = 0.0
-    for board in range(14):
+    for board in range(14, 28):
         bot, opponent, nodes = Bot(), player("sample:6"), 30_000
         behind = play(Position.start(board), bot, opponent, 3_000, 15)
         if Engine().choose(behind, Limits(nodes=nodes)).score < 0:
