@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc  # noqa: F401  (pytest imports it in a hook, which a signal may interrupt)
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
