@@ -19,6 +19,7 @@ from quartet.judge.game import Start
 from quartet.judge.logs import official
 from quartet.judge.match import JudgeError, Match
 from quartet.judge.process import live, pipes
+from quartet.judge.process.folder import ANSWER_LIMIT
 from quartet.judge.process.pipes import STDERR_LIMIT, Hub, PollHub, ThreadHub
 from quartet.judge.seats.lines import Command, LineSeat
 from quartet.judge.table import Penalty, TableRules
@@ -292,6 +293,13 @@ def test_early_lines_are_answers_and_use_bounded_memory(
     assert (outcome.termination, outcome.scores) == (Termination.DRAW, (100, 100))
     assert outcome.reason == "a draw, 100 to 100 points"
     assert outcome.shares == (0.5, 0.5)
+
+
+def test_the_beginning_of_a_long_answer_is_recorded(mark: str) -> None:
+    match = play(little(2, "long line", mark), little(1, "", mark))
+    assert result(match).termination is Termination.SCORE
+    assert match.turns[0].output == "SAY 2".ljust(ANSWER_LIMIT)
+    assert match.turns[0].output_size == 60_005
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there it escapes")

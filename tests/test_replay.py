@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,22 @@ def test_a_truncated_log_is_noted(played: bytes, tmp_path: Path) -> None:
     assert done.stdout.endswith("; the game was aborted after 8 plies, in the middle of a line\n")
     path.write_bytes(played[: played.rindex(b"\n", 0, -1) + 1])
     assert replay("--quiet", str(path)).stdout.endswith("; the game was aborted after 8 plies\n")
+
+
+def test_a_name_that_is_not_utf8_is_logged() -> None:
+    log, table = JsonLog(), table_rules(UGOLKI.info)
+    seats = [FileSeat(little("honest.py")), None, None, None]
+    names = ["\udcff", None, None, None]
+    with Match(UGOLKI, seats, names, table, Start(0, {"moves": 1}), watchers=[log]) as match:
+        match.play_out()
+    assert read_log(bytes(log.data)).header.players == ("?", None, None, None)
+
+
+def test_an_endless_time_is_a_complaint(played: bytes) -> None:
+    header, rest = played.split(b"\n", 1)
+    changed = json.loads(header) | {"seconds": 1e306}
+    found = check(UGOLKI, json.dumps(changed).encode() + b"\n" + rest)
+    assert (found.complaint or "").startswith("line 1: ")
 
 
 def edit_turn(index: int, **changes: Any) -> Callable[[Log], Log]:

@@ -143,6 +143,8 @@ def at_turn(turn: int) -> None:
             time.sleep(60)
         case "crlf":
             say(f"SAY {NUMBER}\r")
+        case "long line":
+            say(f"SAY {NUMBER}" + 60_000 * " ")
         case "burns":
             burn(float(MORE[0]))
             say(f"SAY {NUMBER}")
