@@ -22,13 +22,13 @@ def fingerprint(player: PlayerSpec) -> str:
     if player.version is not None:
         _, settings = parse_player(player.version.player)
         files = [path for value in settings.values() if (path := Path(value)).is_file()]
-        return _short(f"{player.version.ref} {_digest(files)}".encode())
+        return _short(f"{player.version.ref} {digest_of(files)}".encode())
     if player.kind is Kind.BUILT_IN:
         found = engine_fingerprint(player.game)
         for file in player.files.values():
             found = _short(found.encode() + file.read_bytes())
         return found
-    return _digest([path for word in player.words() if (path := Path(word)).is_file()])
+    return digest_of([path for word in player.words() if (path := Path(word)).is_file()])
 
 
 def reviewer_fingerprint(game: str, engine: str) -> str:
@@ -36,18 +36,19 @@ def reviewer_fingerprint(game: str, engine: str) -> str:
     command names."""
     words = engine.removeprefix("uai:").split()
     files = [path for word in words if (path := Path(word)).is_file()]
-    return _short(f"{engine_fingerprint(game)} {_digest(files)}".encode())
+    return _short(f"{engine_fingerprint(game)} {digest_of(files)}".encode())
 
 
 def engine_fingerprint(game: str) -> str:
     """Return a digest of all that makes a game's engine."""
     folders = [registry.ROOT / "core", registry.ROOT / registry.GAMES[game]]
-    return _digest(
+    return digest_of(
         [path for folder in folders for path in folder.rglob("*") if path.suffix in SHIPPED]
     )
 
 
-def _digest(files: list[Path]) -> str:
+def digest_of(files: list[Path]) -> str:
+    """Return a digest of the contents of files."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(hashlib.sha256(path.read_bytes()).digest())

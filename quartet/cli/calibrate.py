@@ -16,7 +16,7 @@ import msgspec
 
 from core.errors import QuartetError
 from quartet.arena import builds, notes, records, runner
-from quartet.arena.fingerprints import reviewer_fingerprint
+from quartet.arena.fingerprints import digest_of, reviewer_fingerprint
 from quartet.arena.unit import GameResult
 from quartet.cli.paths import PathType
 from quartet.cli.progress import run_units
@@ -106,11 +106,7 @@ def command(
         "positions": positions,
         "runs": [str(run) for run in runs],
         "games": len(chosen),
-        "contents": hashlib.sha256(
-            b"".join(
-                hashlib.sha256(_log(run, game).read_bytes()).digest() for _, run, game in chosen
-            )
-        ).hexdigest()[:16],
+        "contents": digest_of([_log(run, result) for _, run, result in chosen]),
     }
     digest = hashlib.sha256(msgspec.json.encode(plan)).hexdigest()[:8]
     folder = Path("runs") / f"{game}-calibrate-{digest}"

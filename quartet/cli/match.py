@@ -214,10 +214,9 @@ def command(
     log = log_file or (Path(keys["LOG"]) if "LOG" in keys else None)
     read = [config, position or keys.get("INPUT"), *seats.files(setups)]
     outputs.require("--log", log, inputs=read, is_own=lambda data: origin(data) is not None)
-    lasting = [name for name in options if not info.options[name].of_start]
-    if log is not None and has_lines and lasting:
+    if log is not None and has_lines and (lasting := known.lasting(options)):
         print(
-            f"quartet: the judge's log format does not record the option {lasting[0]}, so replay and "
+            f"quartet: the judge's log format does not record the option {next(iter(lasting))}, so replay and "
             "review may reject this log",
             file=sys.stderr,
         )

@@ -153,12 +153,12 @@ def command(
         trainer = training.Trainer(module, samples, hyper, jobs or len(usable_cores()), first)
     except TextError as error:
         raise TextError(f"{begin}: {error}") from error
-    with _alone(out):
+    with _only_process(out):
         _train(game, module, trainer, samples, out)
 
 
 @contextmanager
-def _alone(out: Path) -> Iterator[None]:
+def _only_process(out: Path) -> Iterator[None]:
     """Hold the lock of a file that is trained.
 
     Raises QuartetError if another process holds it, or if something cannot be written.

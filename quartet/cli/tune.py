@@ -30,6 +30,7 @@ METHODS = {"spsa": (1, 8), "cma": (32, 16), "parzen": (32, 8)}
 SPSA = ("r_end", "a_ratio", "alpha", "gamma")
 """Options of SPSA alone."""
 EXPONENT = click.FloatRange(0, 10)
+"""Exponents of SPSA; greater ones overflow."""
 MAX_LINES = 20
 """Lines of the table of a trajectory, at most."""
 

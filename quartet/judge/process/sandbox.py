@@ -57,7 +57,7 @@ def started(
     words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     temporary = sorted({"/tmp", "/var/tmp", tempfile.gettempdir()})  # noqa: S108
     here = str(folder or Path.cwd())
-    named = _words(command) if isinstance(command, str) else words
+    named = words_of(command) if isinstance(command, str) else words
     shown = [path for path in (*named, *env.get("PYTHONPATH", "").split(os.pathsep)) if path]
     walls = [*WALLS]
     for place in temporary:
@@ -89,12 +89,12 @@ def holds(pid: int) -> bool:
     return False
 
 
-def _words(command: str) -> list[str]:
-    """Return the words of a command for the shell, as they are if its quotes do not match."""
+def words_of(command: str) -> list[str]:
+    """Return the words of a shell command; none if its quotes do not match."""
     try:
         return shlex.split(command)
     except ValueError:
-        return command.split()
+        return []
 
 
 def _whole(path: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from core.engine import options_of, parse_player, write_player
 from core.errors import NotBuiltError, QuartetError, UnknownNameError
 from quartet import registry
 from quartet.judge import game as games
+from quartet.judge.process.sandbox import words_of
 from quartet.judge.seats import versions
 from quartet.judge.seats.versions import Version
 
@@ -202,7 +202,7 @@ class PlayerSpec:
 
     def words(self) -> set[str]:
         """Return the command and its words, for ADAPTER and COMMAND; some of them name files."""
-        return {self.command, *_words(self.command)} - {""}
+        return {self.command, *words_of(self.command)} - {""}
 
     def _knows(self, variable: str) -> bool:
         """Return False if this is a commit whose agent does not read an environment variable."""
@@ -218,7 +218,7 @@ class PlayerSpec:
             return
         if not is_file and SHELL_SYNTAX & set(program):
             return
-        first, *rest = [program] if is_file else _words(program) or [""]
+        first, *rest = [program] if is_file else words_of(program) or [""]
         if first in SHELL_WORDS:
             return
         if rest and rest[0].endswith(SCRIPTS):
@@ -279,14 +279,6 @@ def _is_program(word: str, folder: str | Path | None) -> bool:
         return True
     is_path = os.path.dirname(word) != ""  # noqa: PTH120  (a Path forgets the dot of ./mine)
     return is_path and folder is not None and shutil.which(str(Path(folder, word))) is not None
-
-
-def _words(command: str) -> list[str]:
-    """Return the words of a shell command; none if its quotes do not match."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
 
 
 def _import_path() -> dict[str, str]:
